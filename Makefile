@@ -92,8 +92,8 @@ $(PEERS): $(READY)
 bench: $(PEERS)  ## measure against other libraries, write docs/benchmarks.md (ONLY=reading,embeddings for a part)
 	env -u OPENBLAS_CORETYPE -u OPENBLAS_L2_SIZE $(BIN)/python -m tests.benchmarks $(if $(ONLY),--only $(ONLY))
 
-sql: $(READY)  ## spark-sql over the demo's tables (ROOT=... for others)
-	$(BIN)/python -m jobs sql $(if $(ROOT),--set lakehouse.root=$(ROOT),--demo)
+sql: $(READY)  ## SQL over the demo's tables (ROOT=... for others, ENGINE=spark for Spark's shell)
+	$(BIN)/python -m jobs sql $(if $(ROOT),--set lakehouse.root=$(ROOT),--demo) $(if $(ENGINE),--engine $(ENGINE))
 
 mlflow: $(READY)  ## serve the demo's runs and print the link that compares them (ROOT=... for others, PORT=...)
 	$(BIN)/python -m jobs mlflow --port $(or $(PORT),5000) $(if $(ROOT),--set lakehouse.root=$(ROOT),--demo)

@@ -49,6 +49,7 @@ ROLES = {
         "etl.cli.chat",
         "etl.cli.reply_shell",
         "etl.edos.similarity_search",
+        "etl.publishing.exported_classifier",
         "etl.training.calibration",
         "etl.training.danger",
         "etl.training.danger_tuning",
@@ -57,6 +58,11 @@ ROLES = {
         "etl.training.loop",
         "etl.training.processes",
         "etl.training.recipes",
+    ),
+    "local": (
+        "etl.analysis.duckdb_sql",
+        "etl.analysis.without_spark",
+        "etl.cli.duckdb_shell",
     ),
 }
 """Modules that need an extra; all others need none: listing, parsing, cleaning, SQL, and every stage's declaration."""

@@ -132,7 +132,7 @@ def _line(row: Mapping[str, Any]) -> Mapping[str, Any]:
     start = row["start_ms"]
     minutes, seconds = divmod((start or 0) // 1000, 60)
     time = "–" if start is None else f"{minutes // 60}:{minutes % 60:02}:{seconds:02}"
-    return {"sentence": row["sentence"], "time": time, "turn": row["turn"], "text": row["text"] or ""}
+    return {"sentence": row["sentence"], "time": time, "turn": row["turn"] + 1, "text": row["text"] or ""}
 
 
 def _turn(row: Mapping[str, Any], kinds: Mapping[str, str]) -> Mapping[str, Any]:

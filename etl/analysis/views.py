@@ -14,6 +14,8 @@ from conf.papers import paper_table, paper_tables
 from conf.taxonomy import Taxonomy, goemotions_polarities
 from etl.tables import TABLES, Table, names_in
 
+COLOURS = {"emotion": "#c4572c", "intent": "#2f6f9f", "neutral": "#858b94"}
+"""Of the kinds of labels on the reports' light pages."""
 View = tuple[str, str]
 """Comment and SQL."""
 
@@ -47,6 +49,16 @@ def reference_views(taxonomy: Taxonomy) -> dict[str, View]:
         "analysis.edos_taxonomy": (
             "The labels of the EDOS data set in their order, each an emotion, an intent or neutral.",
             rows_as_sql(("place", "label", "kind"), kinds),
+        ),
+        "analysis.labels": (
+            "The labels of EDOS for BI tools: their order, group, colour on the report's page, meaning and an example.",
+            rows_as_sql(
+                ("place", "label", "kind", "colour", "about", "example"),
+                [
+                    (str(place), one.label, one.kind, COLOURS[one.kind], one.about, one.example)
+                    for place, one in enumerate(taxonomy.labels)
+                ],
+            ),
         ),
         "analysis.emo_pillars_polarities": (
             "The 28 labels of Emo Pillars, each positive, negative, ambiguous or neutral.",

@@ -1,27 +1,28 @@
 """Query a lakehouse from DuckDB, without Spark or Java."""
 
 from collections.abc import Mapping
-from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from conf.taxonomy import Taxonomy, load_taxonomy
+from etl.analysis.duckdb_sql import duckdb_type, duckdb_view
+from etl.analysis.views import all_views
+from etl.tables import EMPTY_IF_ABSENT, TABLES, present_views
+from etl.tables.view_columns import columns_of_views, view_column
 
 if TYPE_CHECKING:
     import duckdb
 
-VIEWS = {
-    "edos.turns": {"edos.dialogues", "edos.weak_labels", "subtitles.clean_dialogues"},
-    "analysis.model_disagreement": {"edos.initial", "edos.dialogue_scores"},
-}
-"""The views that DuckDB has too, with the tables that each reads; their queries are under ``duckdb/``."""
 
+def connect(root: str | Path, taxonomy: Taxonomy | None = None) -> "duckdb.DuckDBPyConnection":
+    """Return a DuckDB connection with the Delta tables under a folder by ``schema.table``, and all views over them.
 
-def connect(root: str | Path) -> "duckdb.DuckDBPyConnection":
-    """Return a DuckDB connection with the Delta tables under a folder by ``schema.table``, and the views over them.
-
-    Files are read when a query needs them, and only the columns that it names.
+    Files are read when a query needs them, and only the columns that it names. Views over tables that are not there
+    are left out; a ledger or quarantine that is not there is empty.
 
     Args:
         root: ``lakehouse.root``, a local folder.
+        taxonomy: ``edos.taxonomy``; None: the paper's.
 
     Raises:
         FileNotFoundError: there is no Delta table under the folder.
@@ -32,22 +33,54 @@ def connect(root: str | Path) -> "duckdb.DuckDBPyConnection":
     if not logs:
         raise FileNotFoundError(f"no Delta tables under {root}: name the folder that lakehouse.root names")
     found = {".".join(log.parts[-3:-1]): deltalake.DeltaTable(log.parent).to_pyarrow_dataset() for log in logs}
-    return connected(found)
+    return connected(found, taxonomy)
 
 
-def connected(tables: Mapping[str, Any]) -> "duckdb.DuckDBPyConnection":
-    """Return a DuckDB connection with Arrow tables or data sets as views by their names, and the views over them."""
+def connected(tables: Mapping[str, Any], taxonomy: Taxonomy | None = None) -> "duckdb.DuckDBPyConnection":
+    """Return a DuckDB connection with Arrow tables or data sets as views by their names, and all views over them."""
     import duckdb
 
     connection = duckdb.connect()
     for name, rows in tables.items():
-        schema, table = name.split(".")
-        connection.execute(f"CREATE SCHEMA IF NOT EXISTS {schema}")
-        connection.register(f"{schema}__{table}", rows)
-        connection.execute(f'CREATE VIEW {name} AS SELECT * FROM "{schema}__{table}"')
-    for view, reads in VIEWS.items():
-        if reads <= tables.keys():
-            sql = files(__package__).joinpath("duckdb", f"{view}.sql").read_text("utf-8")
-            connection.execute(f"CREATE SCHEMA IF NOT EXISTS {view.split('.')[0]}")
-            connection.execute(f"CREATE VIEW {view} AS {sql}")
+        connection.execute(f"CREATE SCHEMA IF NOT EXISTS {name.split('.')[0]}")
+        connection.register(name.replace(".", "__"), rows)
+        connection.execute(f'CREATE VIEW {name} AS SELECT * FROM "{name.replace(".", "__")}"')
+    none = [name for name in EMPTY_IF_ABSENT if name not in tables]
+    for name in none:
+        add_empty(connection, name)
+    views = all_views(taxonomy or load_taxonomy("edos"))
+    absent = TABLES.keys() - tables.keys() - set(none)
+    for name, (comment, sql) in present_views(views, absent).items():
+        connection.execute(f"CREATE SCHEMA IF NOT EXISTS {name.split('.')[0]}")
+        connection.execute(f"CREATE VIEW {name} AS {duckdb_view(name, sql)}")
+        connection.execute(f"COMMENT ON VIEW {name} IS {_text(comment)}")
+        for column in columns_of_views().get(name, ()):
+            connection.execute(f'COMMENT ON COLUMN {name}."{column}" IS {_text(view_column(name, column))}')
     return connection
+
+
+def view_columns(taxonomy: Taxonomy) -> dict[str, list[str]]:
+    """Return the names of each view's columns in their order, by name of the view."""
+    import duckdb
+
+    with duckdb.connect() as connection:
+        for name in TABLES:
+            add_empty(connection, name)
+        found = {}
+        for name, (_, sql) in all_views(taxonomy).items():
+            connection.execute(f"CREATE SCHEMA IF NOT EXISTS {name.split('.')[0]}")
+            connection.execute(f"CREATE VIEW {name} AS {duckdb_view(name, sql)}")
+            found[name] = [str(row[0]) for row in connection.execute(f"DESCRIBE {name}").fetchall()]
+    return found
+
+
+def _text(value: str) -> str:
+    """Return a SQL string literal of DuckDB."""
+    return "'" + value.replace("'", "''") + "'"
+
+
+def add_empty(connection: "duckdb.DuckDBPyConnection", name: str) -> None:
+    """Add a table without rows, with the columns that it is declared with."""
+    columns = ", ".join(f'"{column.name}" {duckdb_type(column.kind)}' for column in TABLES[name].described)
+    connection.execute(f"CREATE SCHEMA IF NOT EXISTS {name.split('.')[0]}")
+    connection.execute(f"CREATE TABLE {name} ({columns})")

@@ -128,7 +128,7 @@ def _opened(options: argparse.Namespace, settings: Settings) -> int | None:
 def _sql(options: argparse.Namespace, settings: Settings) -> int:
     from etl.cli.sql_shell import open_sql
 
-    return open_sql(settings, options.execute, options.csv)
+    return open_sql(settings, options.execute, options.csv, options.engine)
 
 
 def _check_tables(options: argparse.Namespace, settings: Settings) -> int:
@@ -153,6 +153,12 @@ def _register(options: argparse.Namespace, settings: Settings) -> int:
     from etl.cli.register import register
 
     return register(settings, options.catalog)
+
+
+def _export_model(options: argparse.Namespace, settings: Settings) -> int:
+    from etl.cli.model_export import open_export
+
+    return open_export(settings, options.name, options.out)
 
 
 def _doctor(options: argparse.Namespace, settings: Settings) -> int:
@@ -198,6 +204,7 @@ _COMMANDS: dict[str, Callable[[argparse.Namespace, Settings], int]] = {
     "mlflow": _mlflow,
     "register": _register,
     "doctor": _doctor,
+    "export-model": _export_model,
     "read": _read,
     "trace": _trace,
     "restore-text": _restore_text,

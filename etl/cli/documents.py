@@ -7,12 +7,16 @@ written and the exit status is 1 where a file is out of date.
 """
 
 import argparse
+import json
 import sys
 from collections.abc import Sequence
+from importlib.util import find_spec
 from pathlib import Path
 
+from conf.taxonomy import load_taxonomy
 from etl.cli.pipeline_picture import THEMES, pipeline_svg
 from etl.cli.reference import DATA_SETS, settings_page, stages_page, tables_page, views_page
+from etl.tables.view_columns import columns_of_views
 from jobs import all_stages
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -21,14 +25,25 @@ ROOT = Path(__file__).resolve().parents[2]
 def generated() -> dict[str, str]:
     """Return the text of each generated file by its path in the repository."""
     stages = all_stages()
+    columns = _columns()
     pictures = {f"docs/pipeline-{theme}.svg": pipeline_svg(stages, DATA_SETS, theme) for theme in THEMES}
     return {
         "docs/stages.md": stages_page(stages),
         "docs/tables.md": tables_page(),
-        "docs/views.md": views_page(),
+        "docs/views.md": views_page(columns),
+        "etl/tables/view_columns.json": json.dumps(columns, indent=1) + "\n",
         "docs/settings.md": settings_page(),
         **pictures,
     }
+
+
+def _columns() -> dict[str, list[str]]:
+    """Return the names of each view's columns, from DuckDB; as they were written last where it is not installed."""
+    if not all(map(find_spec, ("duckdb", "sqlglot"))):
+        return columns_of_views()
+    from etl.analysis.without_spark import view_columns
+
+    return view_columns(load_taxonomy("edos"))
 
 
 def outdated(root: Path = ROOT) -> list[str]:

@@ -22,7 +22,7 @@ COMMANDS = {
     "check": "check the last runs: age, rows, shares, nulls, labels",
     "maintain": "join small files and delete what no run reads any more",
     "estimate": "estimate the work ahead from what was measured",
-    "sql": "open spark-sql with the tables and views by name",
+    "sql": "open a SQL shell with the tables and views by name",
     "register": "write the names of tables and views into a cluster's catalog",
     "withdraw": "take films or files out of every table",
     "read": "print dialogues as a person reads them, and what was decided",
@@ -33,12 +33,13 @@ COMMANDS = {
     "mlflow": "serve MLflow's pages and print the link of the runs' comparison",
     "convokit": "write an export as a ConvoKit corpus",
     "restore-text": "restore the texts of an export that refers to OPUS",
+    "export-model": "write a trained classifier as a folder for transformers",
     "doctor": "print what a local run finds on this machine, with cures",
     "fetch-jars": "fetch the jars of local sessions (part of make install)",
     "completion": "print a script that completes commands, stages and options",
 }
 SHELLS = ("bash", "zsh")
-POSITIONAL = {"trace": " DIALOGUE_ID", "completion": " [bash|zsh]"}
+POSITIONAL = {"trace": " DIALOGUE_ID", "export-model": " NAME", "completion": " [bash|zsh]"}
 """Words that a command takes beside its options, for its usage line."""
 
 
@@ -118,6 +119,7 @@ def _commands() -> argparse.ArgumentParser:
         "mlflow": (_mlflow, _common),
         "convokit": (_convokit, _common),
         "restore-text": (_common,),
+        "export-model": (_export_model, _common),
         "doctor": (_common,),
         "fetch-jars": (_traceback,),
         "completion": (_shell,),
@@ -223,6 +225,9 @@ def _files(parser: argparse.ArgumentParser) -> None:
 def _sql(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("-e", "--execute", metavar="SQL", help="run SQL statements, separated by ; and exit")
     parser.add_argument("--csv", action="store_true", help="with -e: print all rows as CSV")
+    parser.add_argument(
+        "--engine", choices=("duckdb", "spark"), help="default: duckdb for the shell on a local folder, spark for -e"
+    )
 
 
 def _register(parser: argparse.ArgumentParser) -> None:
@@ -269,6 +274,11 @@ def _chat(parser: argparse.ArgumentParser) -> None:
 def _convokit(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--export", metavar="FOLDER", help="default: <lakehouse.root>/exports/<publishing.name>")
     parser.add_argument("--out", metavar="FOLDER", help="of the corpus (default: beside the export, -convokit)")
+
+
+def _export_model(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("name", metavar="NAME", help="emotion_classifier, weak_labeler, a registered name, or a URI")
+    parser.add_argument("--out", metavar="FOLDER", help="default: <lakehouse.root>/exports/models/<name>")
 
 
 def _mlflow(parser: argparse.ArgumentParser) -> None:

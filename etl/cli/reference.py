@@ -1,6 +1,6 @@
 """Write the reference pages of ``docs/`` from the declarations: stages, tables, views and settings."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, TypeVar
 
 from pydantic import BaseModel
@@ -14,6 +14,7 @@ from etl.cli.pipeline_picture import about, chapters
 from etl.cli.setting_texts import leaves, meaning, shown
 from etl.pipeline.stages import Model, Stage, setting
 from etl.tables import TABLES
+from etl.tables.view_columns import view_column
 
 DATA_SETS = {
     "subtitles": "Subtitles into dialogues",
@@ -75,20 +76,29 @@ def tables_page() -> str:
     return _page(parts)
 
 
-def views_page() -> str:
-    """Return the page of all views: name and comment."""
+def views_page(columns: Mapping[str, Sequence[str]]) -> str:
+    """Return the page of all views: name, comment and columns.
+
+    Args:
+        columns: the names of each view's columns, by its name.
+    """
     parts = [
         "# Views",
         _NOTE,
-        "Views are there by name in `make sql` and `python -m jobs sql`. Their queries are "
-        "`etl/analysis/sql/<view>.sql`. A view over tables that were not made yet is left out. Views named "
+        "Views are there by name in `make sql` and `python -m jobs sql`, in Spark and in DuckDB, with the same rows; "
+        "`DESCRIBE EXTENDED` in Spark and `duckdb_columns()` in DuckDB have these comments too. Their queries are "
+        "`etl/analysis/sql/<view>.sql`. A view over tables that were not made yet is left out; `ops.dropped` and "
+        "`subtitles.quarantine` are empty until something is dropped. Turns and sentences count from 0. Views named "
         "`..._paper_...` hold a paper's printed "
         "table. Views that compare with a paper have its numbers in columns named `paper_...`.",
     ]
     views = [(name, comment) for name, (comment, _) in all_views(load_taxonomy("edos")).items()]
     for title, own in _by_data_set(sorted(views), lambda view: _data_set(view[0])):
-        rows = [(f"`{name}`", comment) for name, comment in own]
-        parts += [f"## {title}", _markdown(("view", "shows"), rows)]
+        index = [(f"[`{name}`](#{name.replace('.', '')})", comment) for name, comment in own]
+        parts += [f"## {title}", _markdown(("view", "shows"), index)]
+        for name, comment in own:
+            rows = [(column, view_column(name, column)) for column in columns[name]]
+            parts += [f"### {name}", comment, _markdown(("column", "meaning"), rows)]
     return _page(parts)
 
 

@@ -8,12 +8,14 @@ import sys
 import tempfile
 from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
+from importlib.util import find_spec
 from pathlib import Path
 
 from pyspark.errors import AnalysisException
 from pyspark.sql import DataFrame
 
 from conf.errors import InputError
+from conf.places import local_path
 from conf.settings import Settings
 from etl.analysis.views import View, all_views, named_in
 from etl.pipeline.lakehouse import Lakehouse
@@ -22,21 +24,32 @@ from etl.publishing.screen_tables import aligned, csv_row, terminal_width
 from etl.tables import TABLES
 
 GREETING = """{tables} tables and views of {root}, for example: SELECT * FROM edos.turns LIMIT 5;
-Statements end with a semicolon; `quit;` leaves. docs/cookbook.md answers ten questions."""
+Statements end with a semicolon; `quit;` leaves. docs/cookbook.md answers twelve questions."""
 QUERY = re.compile(r"(--.*\n|\s|\()*(select|with|from|explain)\b", re.IGNORECASE)
 """The beginning of a statement that reads only what it names."""
 ROWS = 100
 """Rows of a result that are shown; CSV has all of them."""
 
 
-def open_sql(settings: Settings, statements: str | None = None, as_csv: bool = False) -> int:
+ENGINES = ("duckdb", "spark")
+
+
+def open_sql(settings: Settings, statements: str | None = None, as_csv: bool = False, engine: str | None = None) -> int:
     """Open the shell, or run statements separated by ``;``; return the exit status.
 
+    Args:
+        settings: of the lakehouse.
+        statements: to run; None opens the shell.
+        as_csv: print all rows as CSV.
+        engine: one of `ENGINES`; None: DuckDB for the shell on tables in a local folder, else Spark.
+
     Raises:
-        InputError: CSV is asked for without statements, or Spark refuses one.
+        InputError: CSV is asked for without statements, the engine refuses one, or DuckDB cannot read the tables.
     """
     if as_csv and statements is None:
         raise InputError("--csv prints the result of statements: give them with -e")
+    if engine == "duckdb" or (engine is None and statements is None and _duckdb_reads(settings)):
+        return _in_duckdb(settings, statements, as_csv)
     spark = spark_session(settings, "edos-lakehouse sql")
     try:
         lakehouse = Lakehouse(spark, settings.lakehouse)
@@ -95,6 +108,39 @@ def statements_of_sets(
         elif any(f"_{name}." in query.replace("`", "").lower() for query in queries):
             found += own.catalog_statements(*named_in(plain, views))
     return found
+
+
+def _duckdb_reads(settings: Settings) -> bool:
+    """Return whether DuckDB is there, and the tables are in a local folder."""
+    where = settings.lakehouse
+    local = where.catalog is None and not where.set and local_path(where.root) is not None
+    return local and settings.spark.local and all(find_spec(name) is not None for name in ("duckdb", "sqlglot"))
+
+
+def _in_duckdb(settings: Settings, statements: str | None, as_csv: bool) -> int:
+    root = local_path(settings.lakehouse.root)
+    if root is None or settings.lakehouse.catalog is not None:
+        raise InputError(f"DuckDB reads tables in local folders, not {settings.lakehouse.root}: take --engine spark")
+    try:
+        from etl.analysis.without_spark import connect
+        from etl.cli.duckdb_shell import open_shell, run_statements
+
+        lakehouse = connect(root, settings.edos.taxonomy)
+    except ModuleNotFoundError as error:
+        raise InputError(
+            f"{error.name} is not installed: pip install 'edos-lakehouse[local]', or --engine spark"
+        ) from None
+    except FileNotFoundError as error:
+        raise InputError(str(error)) from None
+    try:
+        if statements is None:
+            return open_shell(lakehouse, settings.lakehouse.root)
+        import sqlparse
+
+        run_statements(lakehouse, sqlparse.split(statements, strip_semicolon=True), as_csv)
+        return 0
+    finally:
+        lakehouse.close()
 
 
 def refusal(error: AnalysisException, known: Sequence[str], root: str) -> str:

@@ -17,7 +17,7 @@ from etl.pipeline.folders import Folders, located
 from etl.pipeline.spark_api import is_connect, is_local
 from etl.pipeline.spark_tables import CHANGE_FEED, SparkTables
 from etl.pipeline.storage import EVERYTHING, Commit, TableStorage, path_of, reference_of
-from etl.tables import NAMES, TABLES, Table, in_set, view_statements
+from etl.tables import EMPTY_IF_ABSENT, NAMES, TABLES, Table, empty_statement, in_set, view_statements
 from etl.tables.hidden_secrets import without_secrets
 from etl.tables.model import sql_text
 from etl.tables.ops import DROPPED, STAGE_RUNS
@@ -232,7 +232,7 @@ class Lakehouse:
         tables = list(tables)
         if self.settings.catalog:
             self.spark.catalog.setCurrentCatalog(self.settings.catalog)
-        elif self.spark.conf.get("spark.sql.catalogImplementation", "in-memory") == "in-memory":
+        elif self._of_this_session():
             self._drop(views, tables)
         try:
             for statement in self.catalog_statements(views, tables):
@@ -255,6 +255,11 @@ class Lakehouse:
                 )
         return None
 
+    def _of_this_session(self) -> bool:
+        """Return whether names are those of this session alone."""
+        kept = self.spark.conf.get("spark.sql.catalogImplementation", "in-memory")
+        return not self.settings.catalog and kept == "in-memory"
+
     def _drop(self, views: Iterable[str], tables: Iterable[Table]) -> None:
         """Drop these names of the session, where another lakehouse's definitions may stand under them."""
         schemas = [row[0] for row in self.spark.sql("SHOW SCHEMAS").collect()]
@@ -270,13 +275,18 @@ class Lakehouse:
         self, views: Mapping[str, tuple[str, str]], tables: Iterable[Table] = TABLES.values()
     ) -> list[str]:
         """Return the SQL that registers tables and views in an in-memory metastore."""
+        tables = list(tables)
         present = [table for table in tables if self.exists(table)]
-        names = (*(table.name for table in present), *views)
+        # In a catalog that stays, a view would stand in the way of the table.
+        clean = EMPTY_IF_ABSENT if self._of_this_session() and not self.settings.set else ()
+        none = [table for table in tables if table.name in clean and table not in present]
+        names = (*(table.name for table in (*present, *none)), *views)
         schemas = dict.fromkeys(self.named(name).partition(".")[0] for name in names)
         statements = [f"CREATE SCHEMA IF NOT EXISTS {schema}" for schema in schemas]
         if not self.settings.catalog:
             statements += [self._registration(table) for table in present]
-        statements += view_statements(views, TABLES.keys() - {table.name for table in present})
+        statements += map(empty_statement, none)
+        statements += view_statements(views, TABLES.keys() - {table.name for table in (*present, *none)})
         return list(map(self.named, statements))
 
     def _registration(self, table: Table) -> str:

@@ -17,6 +17,7 @@ from etl.tables import (
     subtitles,
 )
 from etl.tables.model import AND_ALSO, Table, sql_text
+from etl.tables.view_columns import columns_of_views, view_column
 
 GROUPS = (
     subtitles,
@@ -35,6 +36,8 @@ TABLES: dict[str, Table] = {
     table.name: table for group in GROUPS for table in vars(group).values() if isinstance(table, Table)
 }
 
+EMPTY_IF_ABSENT = (ops.DROPPED.name, subtitles.QUARANTINE.name)
+"""Tables of what went wrong: where nothing did, they are not there, and have no rows to whoever asks."""
 VIEWS = ("edos.turns", "llm.generations")
 """Views in schemas of tables; all others are in the schema ``analysis``."""
 NAMES = re.compile(rf"(?<![\w.`'])({'|'.join(map(re.escape, (*TABLES, *VIEWS)))}|analysis\.[a-z]\w*)\b(?!\.)")
@@ -63,14 +66,47 @@ def names_in(sql: str) -> set[str]:
 
 def view_statements(views: Mapping[str, tuple[str, str]], absent: Iterable[str]) -> list[str]:
     """Return the SQL that creates views, by name a comment and a query, without the parts that read absent names."""
+    return [
+        f"CREATE OR REPLACE VIEW {name}{_described(name)} COMMENT {sql_text(comment)} AS {sql}"
+        for name, (comment, sql) in present_views(views, absent).items()
+    ]
+
+
+def _described(view: str) -> str:
+    """Return a view's columns with their comments, for its creation; nothing for one that is not ours."""
+    columns = columns_of_views().get(view)
+    if columns is None:
+        return ""
+    return f" ({', '.join(f'`{name}` COMMENT {sql_text(view_column(view, name))}' for name in columns)})"
+
+
+def present_views(views: Mapping[str, tuple[str, str]], absent: Iterable[str]) -> dict[str, tuple[str, str]]:
+    """Return the views, by name a comment and a query, without those and the parts of those that read absent names."""
     gone = set(absent)
-    statements = []
+    found = {}
     for name, (comment, sql) in views.items():
         if parts := [part for part in sql.split(AND_ALSO) if gone.isdisjoint(names_in(part))]:
-            statements.append(f"CREATE OR REPLACE VIEW {name} COMMENT {sql_text(comment)} AS {AND_ALSO.join(parts)}")
+            found[name] = (comment, AND_ALSO.join(parts))
         else:
             gone.add(name)
-    return statements
+    return found
 
 
-__all__ = ["NAMES", "TABLES", "Table", "in_set", "is_of_sets", "names_in", "view_statements"]
+def empty_statement(table: Table) -> str:
+    """Return the SQL that creates a view without rows in place of a table that is not there."""
+    columns = ", ".join(f"CAST(NULL AS {column.kind}) AS {column.name}" for column in table.described)
+    return f"CREATE OR REPLACE VIEW {table.name} COMMENT {sql_text(table.comment)} AS SELECT {columns} WHERE false"
+
+
+__all__ = [
+    "EMPTY_IF_ABSENT",
+    "NAMES",
+    "TABLES",
+    "Table",
+    "empty_statement",
+    "in_set",
+    "is_of_sets",
+    "names_in",
+    "present_views",
+    "view_statements",
+]

@@ -11,7 +11,7 @@ from etl.cli.options import COMMANDS, parsed
 from etl.publishing.describe import next_steps
 
 WITHOUT_SETTINGS = {"fetch-jars", "completion"}
-GIVEN = {"trace": ["1-0"], "withdraw": ["--film", "1"]}
+GIVEN = {"trace": ["1-0"], "export-model": ["weak_labeler"], "withdraw": ["--film", "1"]}
 
 
 @pytest.fixture()

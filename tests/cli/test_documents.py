@@ -9,11 +9,13 @@ import pytest
 from conf.settings import Settings
 from conf.taxonomy import load_taxonomy
 from etl.analysis.views import all_views
+from etl.analysis.without_spark import view_columns
 from etl.cli import reference
 from etl.cli.documents import generated, outdated, write
 from etl.cli.pipeline_picture import THEMES, arrows, chapters, pipeline_svg, places
 from etl.cli.setting_texts import leaves, shown
 from etl.tables import TABLES
+from etl.tables.view_columns import columns_of_views, view_column
 from jobs import all_stages
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -84,8 +86,18 @@ def test_every_table_column_and_view_is_in_the_reference() -> None:
         part = text.split(f"\n### {table.name}\n")[1].split("\n#")[0]
         assert [row[0].strip("*") for row in rows(part)] == [name for name, _, _ in table.described]
         assert {row[0].strip("*") for row in rows(part) if row[0].startswith("**")} == set(table.key)
-    views = [row[0].strip("`") for row in rows(reference.views_page())]
-    assert sorted(views) == sorted(all_views(load_taxonomy("edos")))
+
+
+def test_every_view_and_each_of_its_columns_is_described() -> None:
+    columns = view_columns(load_taxonomy("edos"))
+    assert columns == columns_of_views()
+    text = reference.views_page(columns)
+    assert sorted(re.findall(r"^### (\S+)$", text, re.MULTILINE)) == sorted(all_views(load_taxonomy("edos")))
+    nothing = [(view, name) for view, names in columns.items() for name in names if not view_column(view, name)]
+    assert nothing == []
+    for view, names in columns.items():
+        part = text.split(f"\n### {view}\n")[1].split("\n#")[0]
+        assert [row[0] for row in rows(part)] == names
 
 
 def test_every_setting_is_in_the_reference_with_its_default() -> None:

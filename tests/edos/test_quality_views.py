@@ -124,7 +124,7 @@ def test_examples_are_twelve_a_quarter_and_not_profane(spark: SparkSession, stan
     assert len(found[0.25]) == 12
     assert found[0.75] == {"sure"}
     own = [row for row in rows if row["dialogue_id"] == "sure"]
-    assert [(row["turn"], row["label"], row["confidence"]) for row in own] == [(1, "sad", 0.8), (2, "sad", 1.0)]
+    assert [(row["turn"], row["label"], row["confidence"]) for row in own] == [(0, "sad", 0.8), (1, "sad", 1.0)]
 
 
 def test_gaps_run_up_to_one(spark: SparkSession, stand_ins: StandIns) -> None:
@@ -197,7 +197,7 @@ def test_examples_lead_to_the_sentences_that_they_were_made_of(spark: SparkSessi
     )
     found = [tuple(row) for row in query("edos_example_sentences")]
     assert found == [
-        ("7-1", "x.xml", 1, 1, 1000, "s1"),
-        ("7-1", "x.xml", 1, 2, 2000, "s2"),
-        ("7-1", "x.xml", 2, 3, 3000, "s3"),
+        ("7-1", "x.xml", 0, 1, 1000, "s1"),
+        ("7-1", "x.xml", 0, 2, 2000, "s2"),
+        ("7-1", "x.xml", 1, 3, 3000, "s3"),
     ]

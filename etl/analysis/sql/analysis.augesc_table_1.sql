@@ -2,14 +2,16 @@
 WITH requirements AS (
   SELECT DISTINCT place, requirement FROM analysis.augesc_paper_table_1
 ), sizes AS (
-  SELECT method, source, count(*) AS texts, map(
-    'format', count_if(format), 'session_length', count_if(session_length), 'utterances', count_if(utterances),
-    'continuous', count_if(continuous), 'balance', count_if(balance), 'role_words', count_if(role_words),
-    'seeker_length', count_if(seeker_length), 'supporter_length', count_if(supporter_length),
-    'final_retention', count_if(kept)) AS counted
+  SELECT method, source, count(*) AS texts, count_if(format) AS format, count_if(session_length) AS session_length,
+         count_if(utterances) AS utterances, count_if(continuous) AS continuous, count_if(balance) AS balance,
+         count_if(role_words) AS role_words, count_if(seeker_length) AS seeker_length,
+         count_if(supporter_length) AS supporter_length, count_if(kept) AS kept
   FROM augesc.violations GROUP BY method, source
 ), ours AS (
-  SELECT method, source, texts, requirement, number FROM sizes LATERAL VIEW explode(counted) AS requirement, number
+  SELECT method, source, texts, requirement, number FROM sizes LATERAL VIEW stack(9,
+    'format', format, 'session_length', session_length, 'utterances', utterances, 'continuous', continuous,
+    'balance', balance, 'role_words', role_words, 'seeker_length', seeker_length, 'supporter_length', supporter_length,
+    'final_retention', kept) AS requirement, number
 )
 SELECT coalesce(ours.method, paper.method) AS method, coalesce(ours.source, paper.source) AS source,
        requirements.place, requirements.requirement, ours.texts, ours.number,

@@ -6,7 +6,7 @@
 -- the 32 emotions is ours: surprised, sentimental and nostalgic have none. valence is the mean over the turns with an
 -- emotion that has one, from -1 to 1.
 WITH lines AS (
-  SELECT 'EDOS' AS corpus, turns.label AS labels FROM edos.dialogues
+  SELECT 'EDOS' AS corpus, transform(turns, turn -> turn.label) AS labels FROM edos.dialogues
   UNION ALL
   SELECT 'EmpatheticDialogues', transform(array_sort(collect_list(struct(turn, label))), line -> line.label)
   FROM edos.empathetic_turns GROUP BY dialogue_id

@@ -2,7 +2,7 @@
 WITH shown AS (
   SELECT DISTINCT dialogue_id FROM analysis.edos_examples
 ), spans AS (
-  SELECT clean.dialogue_id, clean.source_path, turn + 1 AS turn, line.sentence_first, line.sentence_last
+  SELECT clean.dialogue_id, clean.source_path, turn, line.sentence_first, line.sentence_last
   FROM subtitles.clean_dialogues AS clean JOIN shown ON shown.dialogue_id = clean.dialogue_id
   LATERAL VIEW posexplode(clean.turns) AS turn, line
 )

@@ -2,7 +2,7 @@
 --
 -- The figure shows the first four turns.
 WITH lines AS (
-  SELECT 'EDOS' AS corpus, turns.label AS labels FROM edos.dialogues
+  SELECT 'EDOS' AS corpus, transform(turns, turn -> turn.label) AS labels FROM edos.dialogues
   UNION ALL
   SELECT 'EmpatheticDialogues', transform(array_sort(collect_list(struct(turn, label))), line -> line.label)
   FROM edos.empathetic_turns GROUP BY dialogue_id

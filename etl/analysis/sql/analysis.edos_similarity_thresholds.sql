@@ -15,8 +15,8 @@ WITH matches AS (
   UNION ALL SELECT 'similar_self', concat_ws('/', dialogue_id, turn), turns FROM edos.self_labelled
 ), told AS (
   SELECT best.origin, best.band, best.score, best.label, texts.turns AS labelled,
-         transform(dialogues.turns, turn -> turn.text) AS similar,
-         row_number() OVER (PARTITION BY best.origin, best.band ORDER BY xxhash64(best.dialogue_id)) AS place
+         transform(dialogues.turns, line -> line.text) AS similar,
+         row_number() OVER (PARTITION BY best.origin, best.band ORDER BY md5(best.dialogue_id)) AS place
   FROM best JOIN texts ON texts.seed_id = best.seed_id AND texts.origin = best.origin
   JOIN subtitles.clean_dialogues AS dialogues ON dialogues.dialogue_id = best.dialogue_id
 ), samples AS (

@@ -3,8 +3,8 @@
 -- Only dialogues of an emotion, by the sum of the given labels' probabilities. The labels may be better or worse.
 WITH answers AS (
   SELECT learner, text_id, context, utterance, truth, true_label, given,
-         posexplode(probabilities) AS (place, probability)
-  FROM emo_pillars.predictions
+         place, probability
+  FROM emo_pillars.predictions LATERAL VIEW posexplode(probabilities) AS place, probability
   WHERE kind = 'dialogue' AND true_label IS NOT NULL AND size(given) > 0 AND NOT array_contains(given, true_label)
 ), named AS (
   SELECT answers.*, polarities.label FROM answers JOIN (

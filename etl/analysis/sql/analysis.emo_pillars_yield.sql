@@ -2,7 +2,7 @@
 --
 -- From 200 plots on in steps of 200, in the order of the hashes of their ids.
 WITH ranked AS (
-  SELECT plot_id, CAST(ceil(row_number() OVER (ORDER BY xxhash64(plot_id), plot_id) / 200) AS int)
+  SELECT plot_id, CAST(ceil(row_number() OVER (ORDER BY md5(plot_id), plot_id) / 200) AS int)
     * 200 AS up_to
   FROM emo_pillars.plots
 ), made AS (

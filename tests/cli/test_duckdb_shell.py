@@ -1,0 +1,153 @@
+"""The SQL shell by DuckDB."""
+
+import io
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+from conf.errors import InputError
+from conf.settings import load_settings
+from etl.analysis.duckdb_sql import duckdb_type, translated
+from etl.cli.duckdb_shell import known_names, run_statements, typed_statements
+from etl.cli.sql_shell import _duckdb_reads, open_sql
+
+
+@pytest.fixture()
+def root(tmp_path: Path) -> Path:
+    """A lakehouse with one table."""
+    import deltalake
+
+    rows = pa.table({"label": ["sad", "glad", "sad"], "dialogue_id": ["1-0", "2-0", "3-0"], "turn": [0, 0, 1]})
+    deltalake.write_deltalake(str(tmp_path / "edos" / "seeds"), rows)
+    return tmp_path
+
+
+@pytest.fixture()
+def lakehouse(root: Path) -> Iterator[Any]:
+    from etl.analysis.without_spark import connect
+
+    with connect(root) as found:
+        yield found
+
+
+@pytest.mark.parametrize(
+    ("statement", "printed"),
+    [
+        (
+            "SELECT label, count(*) AS n FROM edos.seeds GROUP BY label ORDER BY n DESC",
+            "label  n\nsad    2\nglad   1\n(2 rows)",
+        ),
+        ("SELECT label FROM edos.seeds WHERE turn = 7", "label\n(0 rows)"),
+        (
+            "SELECT p FROM edos.seeds LATERAL VIEW explode(split(dialogue_id, '-')) AS p WHERE turn = 1 ORDER BY p",
+            "p\n0\n3",
+        ),
+        ("SELECT * FROM ops.dropped", "(0 rows)"),
+    ],
+)
+def test_results_are_aligned(lakehouse: Any, capsys: pytest.CaptureFixture[str], statement: str, printed: str) -> None:
+    run_statements(lakehouse, [statement], as_csv=False)
+    assert printed in capsys.readouterr().out
+
+
+def test_csv_has_all_rows(lakehouse: Any, capsys: pytest.CaptureFixture[str]) -> None:
+    run_statements(lakehouse, ["SELECT range AS n FROM range(250)"], as_csv=True)
+    assert capsys.readouterr().out.splitlines() == ["n", *map(str, range(250))]
+
+
+@pytest.mark.parametrize("statement", ["SELECT lable FROM edos.seeds", "SELECT * FROM edos.seed", "SELEC 1"])
+def test_an_error_is_one_line(lakehouse: Any, statement: str) -> None:
+    with pytest.raises(InputError) as refused:
+        run_statements(lakehouse, [statement], as_csv=False)
+    assert "\n" not in str(refused.value)
+
+
+def test_statements_are_typed_over_several_lines(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("sys.stdin", io.StringIO("SELECT 1\n  AS one;\n;\n\nSELECT 2;\nquit;\nSELECT 3;\n"))
+    assert list(typed_statements()) == ["SELECT 1\n  AS one;", "SELECT 2;"]
+
+
+def test_names_of_tables_and_columns_are_completed(lakehouse: Any) -> None:
+    assert {"edos.seeds", "dialogue_id", "ops.dropped", "analysis.edos_taxonomy"} <= set(known_names(lakehouse))
+
+
+def test_the_shell_opens_by_duckdb_and_ends(
+    root: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("sys.stdin", io.StringIO("SELECT count(*) AS n FROM edos.seeds;\nSELECT x;\nexit\n"))
+    assert open_sql(load_settings("local", [], {"lakehouse.root": str(root)})) == 0
+    printed = capsys.readouterr().out
+    assert "n\n3\n(1 row)" in printed
+    assert "Binder Error" in printed
+
+
+@pytest.mark.parametrize(
+    ("settings", "reads"),
+    [
+        ({"lakehouse.root": "a b"}, True),
+        ({"lakehouse.root": "s3://bucket/lakehouse"}, False),
+        ({"lakehouse.catalog": "main"}, False),
+        ({"spark.master": "spark://host:7077"}, False),
+    ],
+)
+def test_the_engine_follows_the_place_of_the_tables(settings: dict[str, str], reads: bool) -> None:
+    assert _duckdb_reads(load_settings("local", [], settings)) == reads
+
+
+def test_tables_elsewhere_are_refused_with_the_cure() -> None:
+    with pytest.raises(InputError, match="--engine spark"):
+        open_sql(load_settings("local", [], {"lakehouse.root": "s3://b/l"}), engine="duckdb")
+    with pytest.raises(InputError, match=r"lakehouse\.root"):
+        open_sql(load_settings("local", [], {"lakehouse.root": "/nowhere"}), engine="duckdb")
+
+
+@pytest.mark.parametrize(
+    ("query", "found"),
+    [
+        ("SELECT get(array(7, 8), 1) AS n", [(8,)]),
+        ("SELECT get(array(7), 5) AS n", [(None,)]),
+        ("SELECT stack(2, 1, 'a', 2, 'b') AS (n, name)", [(1, "a"), (2, "b")]),
+        (
+            "SELECT t.k, n, name FROM (SELECT 5 AS k) AS t LATERAL VIEW stack(2, 1, 'a', k, 'b') AS n, name",
+            [(5, 1, "a"), (5, 5, "b")],
+        ),
+        ("SELECT inline(array(named_struct('a', 1, 'b', 2)))", [(1, 2)]),
+        (
+            "SELECT aggregate(zip_with(array(1D, 2D), array(3D, 4D), (x, y) -> x * y), 0D, (s, v) -> s + v) AS dot",
+            [(11.0,)],
+        ),
+        ("SELECT array_sort(array_union(array(1, 2), array(2, 3))) AS a", [([1, 2, 3],)]),
+        ("SELECT format_number(0.256D, 2) AS t", [("0.26",)]),
+        (
+            "SELECT substring_index('7-3/2', '/', 1), substring_index('7-3/2', '/', -1), substring_index('7', '/', -1)",
+            [("7-3", "2", "7")],
+        ),
+        ("SELECT try_divide(1, 0) AS n", [(None,)]),
+        ("SELECT count_if(n > 1) AS n FROM (SELECT explode(array(1, 2, 3)) AS n) AS t WHERE n > 5", [(0,)]),
+        (
+            "SELECT n, v FROM (SELECT array('x', 'y') AS a) AS t LATERAL VIEW posexplode(a) AS n, v",
+            [(0, "x"), (1, "y")],
+        ),
+    ],
+)
+def test_functions_of_spark_are_translated(query: str, found: list[tuple[Any, ...]]) -> None:
+    import duckdb
+
+    assert sorted(duckdb.connect().execute(translated(query)).fetchall()) == found
+
+
+@pytest.mark.parametrize(
+    ("kind", "expected"),
+    [
+        ("string", "TEXT"),
+        ("array<struct<a: int, b: string>>", "STRUCT(a INT, b TEXT)[]"),
+        ("map<string, bigint>", "MAP(TEXT, BIGINT)"),
+    ],
+)
+def test_types_are_translated(kind: str, expected: str) -> None:
+    assert duckdb_type(kind) == expected
