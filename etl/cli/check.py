@@ -1,7 +1,7 @@
 """``python -m jobs check``: what a night team wants to know after a run, with an exit status and JSON."""
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -51,7 +51,7 @@ def check(settings: Settings, stages: Sequence[Stage], as_json: bool = False) ->
     spark = spark_session(settings)
     try:
         context = PipelineContext(spark, settings)
-        found = [*of_log(context.log, stages, settings.checks, datetime.now(UTC))]
+        found = [*of_log(lambda stage: context.of(stage).log, stages, settings.checks, datetime.now(UTC))]
         found += [one for stage in stages for one in of_tables(context.of(stage), stage)]
     finally:
         close_session(spark, settings)
@@ -65,12 +65,15 @@ def check(settings: Settings, stages: Sequence[Stage], as_json: bool = False) ->
     return FOUND if failed else 0
 
 
-def of_log(log: StageLog, stages: Sequence[Stage], limits: CheckSettings, now: datetime) -> Iterator[Check]:
+def of_log(
+    log_of: Callable[[Stage], StageLog], stages: Sequence[Stage], limits: CheckSettings, now: datetime
+) -> Iterator[Check]:
     """Yield the checks that the rows of ``ops.stage_runs`` answer: state, age, rows, quarantined and dropped units."""
     newest: StageEvent | None = None
     for stage in stages:
         if stage.writes is None:
             continue
+        log = log_of(stage)
         state = log.state(stage.name)
         if state in ("failed", "stopped"):
             last = log.newest(stage.name)

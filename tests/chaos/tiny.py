@@ -129,6 +129,8 @@ class Tiny:
             "pipeline.slice_minutes": 2e-4,
             "spark.shuffle_partitions": 2,
             "subtitles.cleaning.near_duplicates": False,
+            # Of so few files one is more than the share that may get lost without a question.
+            "pipeline.accept_loss": True,
         }
         return own | {key.replace("__", "."): value for key, value in more.items()}
 

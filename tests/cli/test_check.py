@@ -81,15 +81,17 @@ class Log:
 )
 def test_the_log_is_checked(events: tuple[StageEvent, ...], bad: list[str]) -> None:
     log: Any = Log(*events)
-    found = list(of_log(log, STAGES, CheckSettings(), NOW))
+    found = list(of_log(lambda stage: log, STAGES, CheckSettings(), NOW))
     assert [one.check for one in found if not one.ok] == bad
     off = CheckSettings(max_age_hours=None, max_shrink_share=None, max_quarantined_share=None, max_dropped_change=None)
-    assert [one.check for one in of_log(log, STAGES, off, NOW)] == [name for name in bad if name == "state"]
+    assert [one.check for one in of_log(lambda stage: log, STAGES, off, NOW)] == [
+        name for name in bad if name == "state"
+    ]
 
 
 def test_a_failed_run_is_found_with_its_line() -> None:
     log: Any = Log(event(30), event(1, kind="failed", detail="no space is left"))
-    (found,) = [one for one in of_log(log, STAGES, CheckSettings(), NOW) if not one.ok]
+    (found,) = [one for one in of_log(lambda stage: log, STAGES, CheckSettings(), NOW) if not one.ok]
     assert found.detail == "failed: no space is left"
 
 
