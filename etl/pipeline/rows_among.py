@@ -2,7 +2,8 @@
 
 from urllib.parse import unquote, urlsplit
 
-from pyspark.errors import AnalysisException
+from py4j.protocol import Py4JError
+from pyspark.errors import PySparkException
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
@@ -50,13 +51,14 @@ def _holding(table: DataFrame, among: Column) -> DataFrame | None:
         return None
     try:
         counted = table.where(among).groupBy(F.col(STORED).alias("file")).count().collect()
-    except AnalysisException:  # rows that are in no files
+        paths = [_path(row.file) for row in counted]
+        if not paths or not all(path.endswith(".parquet") for path in paths):
+            return None
+        found = spark.read.schema(table.schema).option(_GLOB, "false").parquet(*paths)
+        same = found.where(among).count() == sum(row[1] for row in counted)
+    except (PySparkException, Py4JError):  # rows that are in no files, or a catalog that lets nobody read its files
         return None
-    paths = [_path(row.file) for row in counted]
-    if not paths or not all(path.endswith(".parquet") for path in paths):
-        return None
-    found = spark.read.schema(table.schema).option(_GLOB, "false").parquet(*paths)
-    return found if found.where(among).count() == sum(row[1] for row in counted) else None
+    return found if same else None
 
 
 def _path(uri: str) -> str:
