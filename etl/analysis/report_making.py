@@ -146,7 +146,30 @@ def dropped(findings: Findings) -> "Markup | str":
         return ""
     text = "Every dropped row is recorded in ops.dropped, with its details."
     titles = {"stage": "stage", "unit": "what", "reason": "reason", "rows": "rows", "units": "units"}
-    return pages.paragraph(text) + pages.details(f"All {len(rows)} reasons", pages.records(rows, titles))
+    every = pages.details(f"All {len(rows)} reasons", pages.records(rows, titles))
+    return joined([pages.paragraph(text), _cleaning_cost(findings), every])
+
+
+def _cleaning_cost(findings: Findings) -> "Markup | str":
+    """Return what each cleaning rule removes: turns, and whole dialogues (EDOS 3.1)."""
+    rows = [{**row, "rule": row["rule"].replace("_", " ")} for row in findings.rows("cleaning_cost")]
+    if not rows:
+        return ""
+    text = (
+        "What each cleaning rule costs: the turns that it removes, the turns that go with them because they follow, "
+        "and the dialogues that it drops as a whole, with their turns."
+    )
+    titles = {
+        "rule": "rule",
+        "turns": "turns",
+        "turns_after": "turns after them",
+        "dialogues": "in dialogues",
+        "dialogues_dropped": "whole dialogues",
+        "turns_of_dialogues": "their turns",
+    }
+    return joined(
+        [pages.heading("Cost of the cleaning rules"), pages.records(rows, titles), pages.paragraph(text, "quiet")]
+    )
 
 
 def made(findings: Findings) -> "Markup | str":

@@ -38,6 +38,7 @@ REPORT_VIEWS = (
     "edos_example_sentences",
     "edos_gaps",
     "dropped_by_reason",
+    "cleaning_cost",
 )
 
 

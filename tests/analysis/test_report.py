@@ -120,6 +120,16 @@ FULL: dict[str, list[dict[str, Any]]] = {
         {"place": 6, "step": "most emotional by weak label", "unit": "dialogues", "units": 399, "paper": 1_000_000},
         {"place": 8, "step": "films they come from", "unit": "films", "units": 9, "paper": None},
     ],
+    "cleaning_cost": [
+        {
+            "rule": "too_few_letters",
+            "turns": 253,
+            "turns_after": 1_549,
+            "dialogues": 200,
+            "dialogues_dropped": 0,
+            "turns_of_dialogues": 0,
+        }
+    ],
     "edos_table_4": [{"place": 1, "criterion": "Total no. of dialogues", "value": 12.0, "paper": 10250.0}],
     "edos_audit": [{"place": 1, "band": HOSTILE, "precision": 0.75}],
     "dropped_by_reason": [
@@ -213,6 +223,12 @@ def test_what_is_not_there_is_left_out(missing: str) -> None:
     assert page.xpath("//section[@id='limits']")
     assert "None" not in words(page)
     assert "nan" not in text
+
+
+def test_the_cost_of_each_cleaning_rule_is_a_row() -> None:
+    _, page = page_of()
+    (row,) = page.xpath("//section[@id='left-out' or @id='dropped']//tr[contains(., 'too few letters')]")
+    assert [" ".join(cell.itertext()).strip() for cell in row.xpath("*")][1:] == ["253", "1,549", "200", "0", "0"]
 
 
 def test_an_empty_set_is_reported_too() -> None:
