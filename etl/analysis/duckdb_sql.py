@@ -4,6 +4,7 @@
 """
 
 from importlib.resources import files
+from typing import cast
 
 import sqlglot  # type: ignore[import-not-found]
 from sqlglot import exp  # type: ignore[import-not-found]
@@ -105,7 +106,8 @@ def _zipped(left: exp.Expression, right: exp.Expression, function: exp.Expressio
 
     def of_pair(node: exp.Expression) -> exp.Expression:
         if isinstance(node, exp.Column | exp.Identifier) and node.name in (first, second):
-            return sqlglot.parse_one(f"pair[{1 if node.name == first else 2}]", read="duckdb")
+            part = sqlglot.parse_one(f"pair[{1 if node.name == first else 2}]", read="duckdb")
+            return cast(exp.Expression, part)
         return node
 
     body = function.this.transform(of_pair)
