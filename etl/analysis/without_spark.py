@@ -8,7 +8,7 @@ from conf.taxonomy import Taxonomy, load_taxonomy
 from etl.analysis.duckdb_sql import duckdb_type, duckdb_view
 from etl.analysis.views import all_views
 from etl.tables import EMPTY_IF_ABSENT, TABLES, present_views
-from etl.tables.view_columns import columns_of_views, view_column
+from etl.tables.view_columns import columns_of, view_column
 
 if TYPE_CHECKING:
     import duckdb
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 def connect(root: str | Path, taxonomy: Taxonomy | None = None) -> "duckdb.DuckDBPyConnection":
     """Return a DuckDB connection with the Delta tables under a folder by ``schema.table``, and all views over them.
 
-    Files are read when a query needs them, and only the columns that it names. Views over tables that are not there
-    are left out; a ledger or quarantine that is not there is empty.
+    Files are read when a query needs them, and only the columns that it names. Views over tables that are not there,
+    or that another version wrote without a column, are left out; a ledger or quarantine that is not there is empty.
 
     Args:
         root: ``lakehouse.root``, a local folder.
@@ -52,9 +52,12 @@ def connected(tables: Mapping[str, Any], taxonomy: Taxonomy | None = None) -> "d
     absent = TABLES.keys() - tables.keys() - set(none)
     for name, (comment, sql) in present_views(views, absent).items():
         connection.execute(f"CREATE SCHEMA IF NOT EXISTS {name.split('.')[0]}")
-        connection.execute(f"CREATE VIEW {name} AS {duckdb_view(name, sql)}")
+        try:
+            connection.execute(f"CREATE VIEW {name} AS {duckdb_view(name, sql)}")
+        except (duckdb.BinderException, duckdb.CatalogException):
+            continue  # over a table of another version, without a column, or over a view that was left out
         connection.execute(f"COMMENT ON VIEW {name} IS {_text(comment)}")
-        for column in columns_of_views().get(name, ()):
+        for column in columns_of(name, views[name][1]):
             connection.execute(f'COMMENT ON COLUMN {name}."{column}" IS {_text(view_column(name, column))}')
     return connection
 

@@ -9,14 +9,15 @@ written and the exit status is 1 where a file is out of date.
 import argparse
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 
 from conf.taxonomy import load_taxonomy
+from etl.analysis.views import all_views
 from etl.cli.pipeline_picture import THEMES, pipeline_svg
 from etl.cli.reference import DATA_SETS, settings_page, stages_page, tables_page, views_page
-from etl.tables.view_columns import columns_of_views
+from etl.tables.view_columns import columns_of_views, identity_of
 from jobs import all_stages
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -31,7 +32,7 @@ def generated() -> dict[str, str]:
         "docs/stages.md": stages_page(stages),
         "docs/tables.md": tables_page(),
         "docs/views.md": views_page(columns),
-        "etl/tables/view_columns.json": json.dumps(columns, indent=1) + "\n",
+        "etl/tables/view_columns.json": _stored(columns),
         "docs/settings.md": settings_page(),
         **pictures,
     }
@@ -39,11 +40,28 @@ def generated() -> dict[str, str]:
 
 def _columns() -> dict[str, list[str]]:
     """Return the names of each view's columns, from DuckDB; as they were written last where it is not installed."""
-    if not all(map(find_spec, ("duckdb", "sqlglot"))):
-        return columns_of_views()
+    if not _duckdb_is_there():
+        known = columns_of_views()
+        return {name: known.get(name, []) for name in all_views(load_taxonomy("edos"))}
     from etl.analysis.without_spark import view_columns
 
     return view_columns(load_taxonomy("edos"))
+
+
+def _stored(columns: Mapping[str, Sequence[str]]) -> str:
+    """Return the file of the views' columns: each with the identity of the query that they are of."""
+    if not _duckdb_is_there():
+        return (ROOT / "etl/tables/view_columns.json").read_text("utf-8")
+    views = all_views(load_taxonomy("edos"))
+    rows = {
+        name: {"query": identity_of(sql), "columns": list(columns[name])} for name, (_, sql) in sorted(views.items())
+    }
+    lines = ",\n".join(f" {json.dumps(name)}: {json.dumps(row)}" for name, row in rows.items())
+    return f"{{\n{lines}\n}}\n"
+
+
+def _duckdb_is_there() -> bool:
+    return all(map(find_spec, ("duckdb", "sqlglot")))
 
 
 def outdated(root: Path = ROOT) -> list[str]:
@@ -62,7 +80,7 @@ def write(root: Path = ROOT) -> list[str]:
     """Write the files that are out of date; return their paths."""
     stale = _stale(root)
     for path, text in stale.items():
-        (root / path).parent.mkdir(exist_ok=True)
+        (root / path).parent.mkdir(parents=True, exist_ok=True)
         (root / path).write_text(text, "utf-8")
     return list(stale)
 

@@ -1,5 +1,6 @@
 """What the columns of the views mean, where the columns of tables with the same name do not say it already."""
 
+import hashlib
 import json
 from functools import cache
 from importlib.resources import files
@@ -206,6 +207,7 @@ OWN: dict[str, str] = {
     "share_of_all": "share of all texts",
     "share_of_edos": "share of the EDOS label's turns",
     "share_of_emotional": "share of the dialogues whose first label is an emotion",
+    "share_of_blocks_up_to_here": "share of this class and those before it, between subtitle blocks",
     "share_of_gaps": "share of all silences",
     "share_of_label": "share of the label's texts",
     "share_read": "share of the answers that were read",
@@ -324,5 +326,21 @@ def _measure(view: str, name: str) -> str:
 @cache
 def columns_of_views() -> dict[str, list[str]]:
     """Return the names of each view's columns in their order, as `etl.cli.documents` has written them."""
-    found: dict[str, list[str]] = json.loads(files(__package__).joinpath("view_columns.json").read_text("utf-8"))
-    return found
+    return {view: columns for view, (_, columns) in _written().items()}
+
+
+def columns_of(view: str, sql: str) -> list[str]:
+    """Return the names of a view's columns in their order; none if they were written for another query."""
+    identity, columns = _written().get(view, ("", []))
+    return columns if identity == identity_of(sql) else []
+
+
+def identity_of(sql: str) -> str:
+    """Return the beginning of a query's hash."""
+    return hashlib.sha256(sql.encode()).hexdigest()[:12]
+
+
+@cache
+def _written() -> dict[str, tuple[str, list[str]]]:
+    stored = json.loads(files(__package__).joinpath("view_columns.json").read_text("utf-8"))
+    return {view: (one["query"], one["columns"]) for view, one in stored.items()}
