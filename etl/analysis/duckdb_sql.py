@@ -4,7 +4,7 @@
 """
 
 from importlib.resources import files
-from typing import cast
+from typing import Any
 
 import sqlglot  # type: ignore[import-not-found]
 from sqlglot import exp  # type: ignore[import-not-found]
@@ -37,7 +37,7 @@ def duckdb_type(kind: str) -> str:
     return column.args["to"].sql("duckdb")
 
 
-def _stacked(node: exp.Expression) -> exp.Expression:
+def _stacked(node: Any) -> Any:
     """Replace ``stack``, in a select list or a lateral view, by an unnested list of structs."""
     if isinstance(node, exp.Aliases) and isinstance(node.this, exp.Stack):
         return _rows(node.this, [one.name for one in node.expressions])
@@ -51,7 +51,7 @@ def _stacked(node: exp.Expression) -> exp.Expression:
     return node
 
 
-def _rows(stack: exp.Stack, names: list[str]) -> exp.Expression:
+def _rows(stack: exp.Stack, names: list[str]) -> Any:
     """Return ``stack(n, ...)`` as ``unnest([{...}, ...], max_depth := 2)``, whose columns have these names."""
     values = stack.expressions
     rows = [values[at : at + len(names)] for at in range(0, len(values), len(names))]
@@ -67,12 +67,12 @@ def _rows(stack: exp.Stack, names: list[str]) -> exp.Expression:
     return _unnested(exp.Array(expressions=structs))
 
 
-def _unnested(rows: exp.Expression) -> exp.Expression:
+def _unnested(rows: Any) -> Any:
     depth = exp.PropertyEQ(this=exp.to_identifier("max_depth"), expression=exp.Literal.number(2))
     return exp.Anonymous(this="UNNEST", expressions=[rows, depth])
 
 
-def _renamed(node: exp.Expression) -> exp.Expression:
+def _renamed(node: Any) -> Any:
     """Replace a call of Spark by what DuckDB has for it."""
     if isinstance(node, exp.Anonymous):
         return _called(node, str(node.this).upper(), node.expressions)
@@ -85,7 +85,7 @@ def _renamed(node: exp.Expression) -> exp.Expression:
     return node
 
 
-def _called(node: exp.Expression, name: str, given: list[exp.Expression]) -> exp.Expression:
+def _called(node: Any, name: str, given: list[Any]) -> Any:
     """Replace a call that `sqlglot` does not know; others stay."""
     if name == "GET":
         at = exp.Add(this=exp.Paren(this=given[1]), expression=exp.Literal.number(1))
@@ -99,15 +99,14 @@ def _called(node: exp.Expression, name: str, given: list[exp.Expression]) -> exp
     return _zipped(*given) if name == "ZIP_WITH" else node
 
 
-def _zipped(left: exp.Expression, right: exp.Expression, function: exp.Expression) -> exp.Expression:
+def _zipped(left: Any, right: Any, function: Any) -> Any:
     """Return ``zip_with`` as a list of pairs of which each is transformed."""
     first, second = (one.name for one in function.expressions)
     pairs = exp.Anonymous(this="LIST_ZIP", expressions=[left, right])
 
-    def of_pair(node: exp.Expression) -> exp.Expression:
+    def of_pair(node: Any) -> Any:
         if isinstance(node, exp.Column | exp.Identifier) and node.name in (first, second):
-            part = sqlglot.parse_one(f"pair[{1 if node.name == first else 2}]", read="duckdb")
-            return cast(exp.Expression, part)
+            return sqlglot.parse_one(f"pair[{1 if node.name == first else 2}]", read="duckdb")
         return node
 
     body = function.this.transform(of_pair)

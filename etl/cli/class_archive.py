@@ -80,5 +80,5 @@ def load_classes(folder: str, archive: str, base: str | None = None) -> None:
     spark.stop()
     try:
         java_side.jvm.System.exit(0)
-    except Py4JError:
+    except (Py4JError, OSError):  # the connection ends before or after the answer
         java.wait(timeout=_SECONDS)
