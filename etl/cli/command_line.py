@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from conf.errors import InputError
 from conf.settings import Settings, load_settings
 from conf.telemetry import without_telemetry
-from etl.cli.options import COMMANDS, parsed
+from etl.cli.options import COMMANDS, TRACE, parsed
 from etl.cli.redacted_output import redacted_output
 from udfs.text_files import is_unicode
 
@@ -32,11 +32,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _guarded(arguments: list[str]) -> int:
+    verbose = any(one in arguments for one in TRACE)
     try:
         status = _main(arguments)
         sys.stdout.flush()
         return status
     except InputError as error:
+        if verbose:
+            traceback.print_exc()
         print(f"edos-lakehouse: {error}", file=sys.stderr)
         return error.status
     except KeyboardInterrupt:
@@ -46,13 +49,13 @@ def _guarded(arguments: list[str]) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
     except Exception as error:
-        if "--traceback" in arguments:
+        if verbose:
             traceback.print_exc()
             return 1
         from etl.cli.run_errors import RunError, fault_line
 
         line = str(error) if isinstance(error, RunError) else fault_line(error)
-        print(f"edos-lakehouse: {line} (--traceback tells more)", file=sys.stderr)
+        print(f"edos-lakehouse: {line} (--verbose tells more)", file=sys.stderr)
         return 1
 
 

@@ -1,10 +1,14 @@
 """Fetch the jars of local sessions from Maven Central."""
 
+import csv
+import hashlib
 import os
 import re
 import shutil
 import subprocess
 import tempfile
+from collections.abc import Sequence
+from importlib.resources import files
 from pathlib import Path
 
 from conf.errors import InputError
@@ -53,6 +57,7 @@ def fetch_jars(java_home: Path) -> int:
         if len(jars) < len(packages()):
             reason = [line for line in finished.stderr.splitlines() if "unresolved" in line.lower()]
             raise InputError(f"the jars could not be fetched: {reason[0].strip() if reason else 'no answer'}")
+        require_pinned(jars)
         target.mkdir(parents=True, exist_ok=True)
         for old in (*target.glob("*.jar"), *target.glob("*.jsa")):
             old.unlink()
@@ -60,6 +65,37 @@ def fetch_jars(java_home: Path) -> int:
             shutil.copy2(jar, target / jar.name)
     marker.write_text(wanted)
     return len(jars)
+
+
+def require_pinned(jars: Sequence[Path]) -> None:
+    """Raise an InputError where a jar's sha256 is not the one in ``conf/jar_digests.csv``.
+
+    The list has the jars for Spark 3.5. Of those for Spark 4 it has some; the others are taken as Maven Central gives
+    them.
+
+    Raises:
+        InputError: it names the jar and both digests.
+    """
+    pinned = jar_digests()
+    for jar in jars:
+        with jar.open("rb") as content:
+            found = hashlib.file_digest(content, "sha256").hexdigest()
+        wanted = pinned.get(jar.name)
+        if wanted is None and packages() != PACKAGES_OF_SPARK_4:
+            raise InputError(
+                f"{jar.name} was fetched, and conf/jar_digests.csv does not list it: add it, or fetch again"
+            )
+        if wanted not in (None, found):
+            raise InputError(
+                f"{jar.name} has the sha256 {found}, conf/jar_digests.csv pins {wanted}: fetch it again from another "
+                "network"
+            )
+
+
+def jar_digests() -> dict[str, str]:
+    """Return the sha256 of each jar in ``conf/jar_digests.csv`` by file name."""
+    with files("conf").joinpath("jar_digests.csv").open(encoding="utf-8") as lines:
+        return {row["file"]: row["sha256"] for row in csv.DictReader(lines)}
 
 
 def _artifact(jar: Path) -> str:

@@ -38,6 +38,7 @@ COMMANDS = {
     "fetch-jars": "fetch the jars of local sessions (part of make install)",
     "completion": "print a script that completes commands, stages and options",
 }
+TRACE = ("--verbose", "--traceback")
 SHELLS = ("bash", "zsh")
 POSITIONAL = {"trace": " DIALOGUE_ID", "export-model": " NAME", "completion": " [bash|zsh]"}
 """Words that a command takes beside its options, for its usage line."""
@@ -169,7 +170,7 @@ def _common(parser: argparse.ArgumentParser) -> None:
 
 
 def _traceback(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--traceback", action="store_true", help="print the traceback of a failure")
+    parser.add_argument(*TRACE, dest="traceback", action="store_true", help="print the traceback of a failure")
 
 
 def _choice(parser: argparse.ArgumentParser) -> None:

@@ -8,7 +8,7 @@ from conf.settings import Settings
 from conf.training_settings import CLASSIFIERS, LANGUAGE_MODELS
 from etl.pipeline.locations import model_at
 from etl.pipeline.model_loader import is_installed, is_uri
-from etl.pipeline.model_weights import CLASSIFIER, LANGUAGE_MODEL, check_weights
+from etl.pipeline.model_weights import CLASSIFIER, ENCODER, LANGUAGE_MODEL, check_weights
 from etl.pipeline.outside_files import paths_of
 from etl.pipeline.planner import given_model, is_off
 from etl.pipeline.signatures import setting
@@ -51,7 +51,7 @@ def model_faults(stages: Sequence[Stage], settings: Settings, *, on_disk: bool =
             continue
         for key, uri in _uris(stage, settings, on_disk):
             name = key.removeprefix(_SECTION)
-            use = CLASSIFIER if name in CLASSIFIERS else LANGUAGE_MODEL if name in LANGUAGE_MODELS else None
+            use = _use(name)
             if uri.startswith("models:") and name in trained:
                 continue
             if (uri, use) not in known:
@@ -59,6 +59,15 @@ def model_faults(stages: Sequence[Stage], settings: Settings, *, on_disk: bool =
             if (fault := known[uri, use]) is not None:
                 faults.setdefault(stage.name, f"{key}: {fault}")
     return faults
+
+
+def _use(name: str) -> str | None:
+    """Return as what the model of a setting is loaded; None for those that this project trains."""
+    if name in CLASSIFIERS:
+        return CLASSIFIER
+    if name in LANGUAGE_MODELS:
+        return LANGUAGE_MODEL
+    return ENCODER if name.endswith(("encoder", "encoders")) else None
 
 
 def _fault(uri: str, use: str | None, settings: Settings) -> str | None:

@@ -25,6 +25,8 @@ JSON_FILES = (
     "tokenizer.json",
     "tokenizer_config.json",
 )
+OWN = ("head.json", "reply_generator.json", "segmenter.json")
+"""Descriptions of models that this project trains, in place of a ``config.json``."""
 TOKENIZERS = ("tokenizer.json", "vocab.txt", "vocab.json", "*.model")
 INDEX = "model.safetensors.index.json"
 _HEAD = re.compile(r"(?:classifier|classifier\.out_proj|score|classification_head\.out_proj|logits_proj)\.weight")
@@ -176,7 +178,7 @@ def check_weights(folder: Path, use: str | None = None) -> None:
         config = _json_files(place)
         stored = _stored(place)
         if config is None:
-            if place == folder and use is not None and not _is_ours(folder):
+            if place == folder and use is not None and not _is_described(folder):
                 raise InputError(f"{folder}: no config.json beside the weights: {CURE}")
             continue
         if "model_type" in config and not any(any(near.glob(name)) for near in (place, folder) for name in TOKENIZERS):
@@ -187,9 +189,10 @@ def check_weights(folder: Path, use: str | None = None) -> None:
             raise InputError(f"{place}: weights do not fit config.json: {named}: {CURE}")
 
 
-def _is_ours(folder: Path) -> bool:
-    """Return whether a folder has a description of this project's own in place of a ``config.json``."""
-    return any(path.name not in JSON_FILES for path in folder.glob("*.json") if path.name != INDEX)
+def _is_described(folder: Path) -> bool:
+    """Return whether this project's own description says what the weights are, or a folder below has the network."""
+    below = (path.parent for path in folder.glob("*/config.json"))
+    return any((folder / name).is_file() for name in OWN) or any(any(one.glob("*.safetensors")) for one in below)
 
 
 def _json_files(folder: Path) -> dict[str, Any] | None:

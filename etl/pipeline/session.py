@@ -3,6 +3,7 @@
 import atexit
 import os
 import shutil
+import sys
 import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -129,7 +130,8 @@ def spark_session(settings: Settings, name: str = "edos-lakehouse") -> SparkSess
         # Java finds no home folder for a user without a name, and Spark's resolver of packages needs one.
         ivy = {"spark.jars.ivy": str(Path(tempfile.gettempdir(), "ivy"))}
         log_in(user, {"spark.master": str(master), **ivy, **spark_configuration(settings)})
-    session = builder.getOrCreate()
+    with _java_prints_on_stderr():
+        session = builder.getOrCreate()
     if remote and settings.spark.parallelism:
         session.conf.set(PARALLELISM, str(settings.spark.parallelism))
     show_errors_only(session)
@@ -154,6 +156,27 @@ def shared_gpus(submitted: SparkConf, own: Mapping[str, str]) -> dict[str, str]:
     if not gpus or not int(gpus) or of_task or not own_cores:
         return {}
     return {GPUS_OF_TASK: f"{gpu_share(int(gpus), int(own_cores)):.6f}"}
+
+
+@contextmanager
+def _java_prints_on_stderr() -> Iterator[None]:
+    """Give a process that starts inside the block the standard error as its output.
+
+    Java, Spark and Ivy print notes there, for as long as their process lives. The output is for what a command prints.
+    """
+    try:
+        sys.stdout.flush()
+        known = os.dup(1)
+        os.dup2(2, 1)
+    except OSError:  # a process without these files
+        yield
+        return
+    try:
+        yield
+    finally:
+        sys.stdout.flush()
+        os.dup2(known, 1)
+        os.close(known)
 
 
 @contextmanager

@@ -40,6 +40,21 @@ READER_FEATURES = frozenset(
     )
 )
 """Features of tables that Delta 3.3 can read."""
+ACTIONS = frozenset(
+    (
+        "add",
+        "cdc",
+        "checkpointMetadata",
+        "commitInfo",
+        "domainMetadata",
+        "metaData",
+        "protocol",
+        "remove",
+        "sidecar",
+        "txn",
+    )
+)
+"""What a line of a commit may hold; readers pass over other names, and with them over the rows."""
 OLDER = "use the version of Spark and Delta that wrote it, or another lakehouse.root"
 NEWEST_READER = 3
 NEWEST_WRITER = 7
@@ -266,8 +281,8 @@ def _check_commit(file: Path, newest: bool) -> set[str]:
             action = json.loads(line)
         except (ValueError, RecursionError):
             raise _DamageError(file, f"is cut or damaged in line {number}", cure) from None
-        if not isinstance(action, dict):
-            raise _DamageError(file, f"has no action in line {number}", cure)
+        if not isinstance(action, dict) or not action.keys() <= ACTIONS:
+            raise _DamageError(file, f"has no action of Delta in line {number}", cure)
         names |= action.keys()
         if isinstance(action.get("protocol"), dict) and (problem := _protocol_problem(action["protocol"])):
             raise _DamageError(

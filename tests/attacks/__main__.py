@@ -1,6 +1,6 @@
-"""Attack the reader of subtitle files with inputs from a seed, and print what became of them.
+"""Attack the readers of subtitles and of all else that comes from outside, and print what became of the inputs.
 
-    python -m tests.attacks [--inputs N] [--seed N] [--processes N] [--minutes N] [--markdown]
+    python -m tests.attacks [--inputs N] [--others N] [--seed N] [--processes N] [--minutes N] [--markdown]
 
 The exit status is 1 if an input was not survived or a process took more than 1,500 MB. A process that dies, or takes an
 hour for a part of an attack, counts as one that survived none of it.
@@ -14,6 +14,7 @@ import sys
 import time
 from multiprocessing.connection import Connection, wait
 
+from tests.attacks import boundaries
 from tests.attacks.suite import ATTACKS, LARGE_FILES, SHARES, Tally, run
 
 _PART = 250
@@ -21,28 +22,45 @@ _LONGEST = 3600
 _MOST_MEGABYTES = 1_500
 _LINE_END = "\r" if sys.stderr.isatty() else "\n"
 Part = tuple[str, range, int]
-_HEADINGS = ("attack", "tried", "survived", "rows lost", "rows doubled", "slowest input, CPU s", "peak memory, MB")
+_HEADINGS = (
+    "attack",
+    "tried",
+    "right",
+    "named fault",
+    "rows lost",
+    "rows doubled",
+    "crashed",
+    "slowest input, CPU s",
+    "peak memory, MB",
+)
 
 
-def parts(inputs: int, seed: int) -> list[Part]:
-    """Return parts of all attacks, mixed so that a run that is cut short has tried the same share of each."""
+def parts(inputs: int, seed: int, others: int = 0) -> list[Part]:
+    """Return parts of all attacks, mixed so that a run that is cut short has tried the same share of each.
+
+    Args:
+        inputs: for the reader of subtitle files; the large files come on top, if there are any.
+        seed: of the inputs.
+        others: for what else comes from outside.
+    """
     found: list[tuple[float, Part]] = []
-    for attack, share in SHARES.items():
-        count = round(inputs * share)
+    counts = {attack: round(inputs * share) for attack, share in SHARES.items()}
+    counts |= {attack: round(others * share) for attack, share in boundaries.SHARES.items()}
+    for attack, count in counts.items():
         for first in range(0, count, _PART):
             found.append((first / count, (attack, range(first, min(first + _PART, count)), seed)))
-    for number in range(LARGE_FILES):
+    for number in range(LARGE_FILES if inputs else 0):
         found.append((number / LARGE_FILES, ("large files", range(number, number + 1), seed)))
     return [part for _, part in sorted(found, key=lambda one: one[0])]
 
 
-def attacked(inputs: int, seed: int, processes: int, until: float) -> list[Tally]:
+def attacked(inputs: int, seed: int, processes: int, until: float, others: int = 0) -> list[Tally]:
     """Try all inputs, or those begun in time, and return a tally for each attack.
 
     Each part runs in a process of its own; one that dies or hangs survived none of it.
     """
     tallies = {attack: Tally(attack) for attack in ATTACKS}
-    waiting = parts(inputs, seed)
+    waiting = parts(inputs, seed, others) if others else parts(inputs, seed)
     whole = len(waiting)
     done = 0
     running: list[_Trial] = []
@@ -60,7 +78,7 @@ def attacked(inputs: int, seed: int, processes: int, until: float) -> list[Tally
         if time.monotonic() > until:
             waiting.clear()
     print(file=sys.stderr)
-    return list(tallies.values())
+    return [tally for tally in tallies.values() if tally.tried]
 
 
 class _Trial:
@@ -95,7 +113,7 @@ class _Trial:
             self.answer.close()
         attack, numbers, seed = self._part
         failure = f"{attack} {seed}/{numbers.start}..{numbers.stop - 1}: the process {problem}"
-        return Tally(attack, tried=len(numbers), failures=[failure])
+        return Tally(attack, tried=len(numbers), crashed=len(numbers), failures=[failure])
 
 
 def _send_tally(sink: Connection, part: Part) -> None:
@@ -112,9 +130,11 @@ def table(tallies: list[Tally], markdown: bool, columns: int = len(_HEADINGS)) -
         (
             tally.attack,
             f"{tally.tried:,}",
-            f"{tally.survived:,}",
+            f"{tally.survived - tally.named:,}",
+            f"{tally.named:,}",
             f"{tally.lost:,}",
             f"{tally.doubled:,}",
+            f"{tally.crashed:,}",
             f"{tally.slowest:.1f}",
             f"{tally.peak:,.0f}",
         )
@@ -139,7 +159,10 @@ def main() -> int:
     """Attack, print the table and what was not survived."""
     parser = argparse.ArgumentParser(prog="python -m tests.attacks", description=(__doc__ or "").partition("\n")[0])
     parser.add_argument(
-        "--inputs", type=int, default=150_000, help="inputs, apart from the large files (default 150,000)"
+        "--inputs", type=int, default=150_000, help="subtitles, apart from the large files (default 150,000)"
+    )
+    parser.add_argument(
+        "--others", type=int, default=100_000, help="crowd answers, settings, archives and so on (default 100,000)"
     )
     parser.add_argument("--seed", type=int, default=0, help="other seeds make other inputs (default 0)")
     parser.add_argument("--processes", type=int, default=os.cpu_count() or 1, help="default: one a core")
@@ -148,7 +171,7 @@ def main() -> int:
     )
     parser.add_argument("--markdown", action="store_true", help="print the table as Markdown")
     given = parser.parse_args()
-    tallies = attacked(given.inputs, given.seed, given.processes, time.monotonic() + 60 * given.minutes)
+    tallies = attacked(given.inputs, given.seed, given.processes, time.monotonic() + 60 * given.minutes, given.others)
     print("\n".join(table(tallies, given.markdown)))
     failures = [failure for tally in tallies for failure in tally.failures]
     failures += [f"{tally.attack}: {tally.peak:,.0f} MB" for tally in tallies if tally.peak > _MOST_MEGABYTES]

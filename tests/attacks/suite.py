@@ -19,7 +19,8 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from tests.attacks import plain
+from tests.attacks import boundaries, plain
+from tests.attacks.boundaries import End
 from tests.attacks.corpora import Reading, reading_of
 from tests.attacks.differential import differences, outcome_of
 from tests.attacks.documents import document, mutated
@@ -32,18 +33,24 @@ from udfs.opus.paths import is_subtitle_name
 MOST_SECONDS = 10.0
 LONGEST = 300.0
 CAPS = Caps(max_bytes=64 << 20, max_ratio=200)
-Losses = tuple[int, int]
+Losses = tuple[int, int] | tuple[int, int, bool]
+"""Rows lost and doubled, and whether a fault was named, as of `End`."""
 _SIZES = (60_000_000, 9_900_000, 5_900_000)
 _CLAIMS = (0, 1, 7, 1000, 2**31, 2**32 - 2, 2**32 - 1, 2**32, 2**40, 2**62, 2**63 - 1, 2**63, 2**64 - 1)
 
 
 @dataclass
 class Tally:
-    """What became of the inputs of an attack; time in seconds of one core, memory in MB of the whole process."""
+    """What became of the inputs of an attack; time in seconds of one core, memory in MB of the whole process.
+
+    Those that survived are right, or ended in a named fault. Those that crashed raised another error, or took too long.
+    """
 
     attack: str
     tried: int = 0
     survived: int = 0
+    named: int = 0
+    crashed: int = 0
     lost: int = 0
     doubled: int = 0
     slowest: float = 0.0
@@ -52,7 +59,7 @@ class Tally:
 
     def add(self, other: "Tally") -> None:
         """Add the inputs of another part of the attack."""
-        for name in ("tried", "survived", "lost", "doubled"):
+        for name in ("tried", "survived", "named", "crashed", "lost", "doubled"):
             setattr(self, name, getattr(self, name) + getattr(other, name))
         self.slowest = max(self.slowest, other.slowest)
         self.peak = max(self.peak, other.peak)
@@ -68,22 +75,24 @@ def run(attack: str, numbers: Iterable[int], seed: int = 0, until: float = float
         cpu = time.process_time()
         if began > until:
             break
-        lost = doubled = 0
+        end = End()
         problem = ""
         try:
-            lost, doubled = work(random.Random(f"{attack}|{seed}|{number}"), number)
+            end = End(*work(random.Random(f"{attack}|{seed}|{number}"), number))
         except Exception as error:
             problem = f"{type(error).__name__}: {error}"[:200]
         took = time.monotonic() - began
         used = time.process_time() - cpu
         if used > MOST_SECONDS or took > LONGEST:
             problem = problem or f"took {used:.1f} s of a core, {took:.1f} s in all"
-        if lost or doubled:
-            problem = problem or f"{lost} lost, {doubled} doubled"
+        tally.crashed += bool(problem)
+        if end.lost or end.doubled:
+            problem = problem or f"{end.lost} lost, {end.doubled} doubled"
         tally.tried += 1
         tally.survived += not problem
-        tally.lost = tally.lost + lost
-        tally.doubled = tally.doubled + doubled
+        tally.named += end.named and not problem
+        tally.lost = tally.lost + end.lost
+        tally.doubled = tally.doubled + end.doubled
         tally.slowest = max(tally.slowest, used)
         if problem:
             tally.failures.append(f"{attack} {seed}/{number}: {problem}")
@@ -165,8 +174,8 @@ def plain_text(rng: random.Random, number: int) -> Losses:
             _write(os.fsencode(root) + b"/%d.%s" % (place, rng.choice((b"srt", b"vtt"))), data)
         reading = reading_of(root, CAPS)
         read = " ".join(sentence["text"] for row in reading.read for sentence in row["sentences"] or ())
-        lost, doubled = _losses(reading, files, intact)
-        return lost + max(words - len(re.findall("[A-Za-z]{2,}", read)), 0), doubled
+        end = End(*_losses(reading, files, intact))
+        return end._replace(lost=end.lost + max(words - len(re.findall("[A-Za-z]{2,}", read)), 0))
 
 
 def forms_of_cues(rng: random.Random, number: int) -> Losses:
@@ -301,7 +310,7 @@ def _losses(reading: Reading, listed: int, intact: int) -> Losses:
     missing = max(listed - len(reading.listed), 0)
     extra = max(len(reading.listed) - listed, 0)
     unread = max(intact - len(reading.kept), 0)
-    return reading.lost + missing + unread, reading.doubled + extra
+    return reading.lost + missing + unread, reading.doubled + extra, bool(reading.refused)
 
 
 def _name(rng: random.Random, place: int) -> bytes:
@@ -337,6 +346,7 @@ ATTACKS: dict[str, Callable[[random.Random, int], Losses]] = {
     "zips with false claims": zips_with_claims,
     "zips of any bytes": zips_of_any_bytes,
     "large files": large_files,
+    **boundaries.ATTACKS,
 }
 SHARES = {
     "documents, both parsers": 0.44,

@@ -9,9 +9,9 @@ import time
 import pytest
 
 from tests.attacks import __main__ as main
-from tests.attacks import suite
+from tests.attacks import boundaries, suite
 from tests.attacks.differential import differences
-from tests.attacks.suite import LARGE_FILES, SHARES, run
+from tests.attacks.suite import LARGE_FILES, SHARES, Tally, run
 from udfs.opus.parser import parse_subtitles
 
 SECONDS = 10.0
@@ -19,19 +19,48 @@ SECONDS = 10.0
 
 @pytest.mark.parametrize("attack", SHARES)
 def test_nothing_is_lost_doubled_or_raised(attack: str) -> None:
-    run(attack, range(1), seed=1)  # imports are no time of the attack
-    tally = run(attack, range(20_000), seed=1, until=time.monotonic() + SECONDS / len(SHARES))
+    tally = run(attack, range(25), seed=1)  # whatever else the machine does
+    tally.add(run(attack, range(25, 20_000), seed=1, until=time.monotonic() + SECONDS / len(SHARES)))
     assert tally.failures == []
     assert tally.tried == tally.survived > 20
 
 
+@pytest.mark.parametrize("attack", boundaries.SHARES)
+def test_what_else_comes_in_ends_right_or_in_a_named_fault(attack: str) -> None:
+    tally = run(attack, range(10), seed=1)
+    tally.add(run(attack, range(10, 20_000), seed=1, until=time.monotonic() + SECONDS / len(boundaries.SHARES)))
+    assert tally.failures == []
+    assert tally.tried == tally.survived >= 10
+    assert (tally.lost, tally.doubled, tally.crashed) == (0, 0, 0)
+
+
+def test_the_table_counts_each_end() -> None:
+    tally = Tally("x", tried=9, survived=5, named=2, crashed=1, lost=3, doubled=4)
+    line = main.table([tally], markdown=True)[2]
+    assert line.startswith("| x | 9 | 3 | 2 | 3 | 4 | 1 |")
+
+
 @pytest.mark.slow
 def test_large_files_end_in_time_and_memory() -> None:
-    command = [sys.executable, "-m", "tests.attacks", "--inputs", "2000", "--seed", "2", "--processes", "2"]
+    command = [
+        sys.executable,
+        "-m",
+        "tests.attacks",
+        "--inputs",
+        "2000",
+        "--others",
+        "0",
+        "--seed",
+        "2",
+        "--processes",
+        "2",
+    ]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout
     large = next(line for line in done.stdout.splitlines() if line.startswith("large files"))
-    assert large.split()[2:6] == [str(LARGE_FILES), str(LARGE_FILES), "0", "0"]
+    tried, right, named, lost, doubled, crashed = map(int, large.split()[2:8])
+    assert tried == right + named == LARGE_FILES
+    assert (lost, doubled, crashed) == (0, 0, 0)
 
 
 def test_a_process_that_dies_survived_none_of_its_inputs(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -54,6 +83,7 @@ def test_the_suite_notices_lost_doubled_and_slow_inputs(monkeypatch: pytest.Monk
     monkeypatch.setitem(suite.ATTACKS, "zips of any bytes", bad)
     tally = run("zips of any bytes", range(5))
     assert (tally.tried, tally.survived, tally.lost, tally.doubled, len(tally.failures)) == (5, 2, 1, 1, 3)
+    assert (tally.crashed, tally.named) == (1, 0)
     assert differences(b"<document><s><w>x</w></s></document>") == []
     monkeypatch.setattr("tests.attacks.differential.parse_by_tree", lambda data, truecase: parse_subtitles(b"<s/>"))
     assert differences(b"<document><s><w>x</w></s></document>") != []

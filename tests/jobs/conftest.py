@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,9 +13,12 @@ import pytest
 from etl.demo.corpus import write_demo
 from etl.demo.facts import DemoFacts
 from jobs import all_stages
+from tests.network_guard import guarded
 from tests.udfs.tiny_models import tiny_encoder
 
 REPOSITORY = Path(__file__).resolve().parents[2]
+CONNECTIONS = Path(tempfile.gettempdir(), f"edos-tests-connections-{os.getpid()}.txt")
+"""To which each process of a run appends its attempts to reach another machine."""
 SAID = "said.txt"  # beside the finished lakehouse: what its runs printed
 ON_REQUEST = "export_annotation,export_audit,report_dataset,export_dataset"
 
@@ -70,7 +74,7 @@ def jobs(*arguments: str, timeout: float = 1500) -> subprocess.CompletedProcess[
         capture_output=True,
         text=True,
         timeout=timeout,
-        env=os.environ | {"PYTHONUNBUFFERED": "1"},
+        env=os.environ | {"PYTHONUNBUFFERED": "1"} | guarded(CONNECTIONS),
     )
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from deltalake import DeltaTable
 
-from tests.jobs.conftest import ON_REQUEST, SAID, TinyRun
+from tests.jobs.conftest import CONNECTIONS, ON_REQUEST, SAID, TinyRun
 from tests.jobs.tables import TABLES, rows_of, table, versions
 
 
@@ -48,6 +48,11 @@ def test_finished_dialogues_lead_back_to_sentences(finished: Path) -> None:
         assert source["turns"][0]["sentence_first"] == int(first) or source["turns"][0]["sentence_first"] >= int(first)
         assert files[subtitle_id]["movie_id"] == dialogue["movie_id"]
         assert all(turn["label"] and 0 <= turn["confidence"] <= 1 for turn in dialogue["turns"])
+
+
+def test_no_stage_reaches_another_machine(finished: Path) -> None:
+    attempts = CONNECTIONS.read_text("utf-8") if CONNECTIONS.exists() else ""
+    assert attempts == ""
 
 
 @pytest.mark.slow

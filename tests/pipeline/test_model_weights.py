@@ -214,3 +214,24 @@ def test_a_scalar_where_a_list_is_due_is_refused(tmp_path: Path, key: str) -> No
     (tmp_path / "bad" / "m.gguf").write_bytes(bad)
     with pytest.raises(InputError, match=r"m\.gguf: no GGUF file"):
         check_weights(tmp_path / "bad", LANGUAGE_MODEL)
+
+
+def test_a_vocabulary_in_json_stands_for_no_configuration(tmp_path: Path) -> None:
+    folder = tiny_encoder(tmp_path)
+    (folder / "config.json").unlink()
+    (folder / "vocab.json").write_text("{}")
+    (folder / "1_Pooling").mkdir()
+    (folder / "1_Pooling" / "config.json").write_text("{}")
+    with pytest.raises(InputError, match=r"no config\.json"):
+        check_weights(folder, ENCODER)
+
+
+def test_the_network_may_lie_in_a_folder_below(tmp_path: Path) -> None:
+    tiny_encoder(tmp_path / "0_Transformer")
+    (tmp_path / "2_Dense").mkdir()
+    save_file({"linear.weight": torch.zeros(8, 16)}, tmp_path / "2_Dense" / "model.safetensors")
+    (tmp_path / "2_Dense" / "config.json").write_text(json.dumps({"in_features": 16, "out_features": 8}))
+    check_weights(tmp_path, ENCODER)
+    (tmp_path / "2_Dense" / "config.json").write_text(json.dumps({"in_features": 16, "out_features": 9}))
+    with pytest.raises(InputError, match="not 9 x 16"):
+        check_weights(tmp_path, ENCODER)

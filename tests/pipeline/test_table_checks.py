@@ -113,7 +113,7 @@ DAMAGE: dict[str, tuple[int | None, Callable[[Path], object], str, str, str]] = 
         None,
         lambda one: commit(one, 1).write_text("[]"),
         "1.json",
-        "no action in line 1",
+        "no action of Delta in line 1",
         AGAIN,
     ),
     "a commit after a checkpoint is gone": (
