@@ -53,12 +53,13 @@ class CleaningSettings(Section):
         description="unit of the lengths; released rows: tokens; paper: characters",
     )
     min_alphabetic_share: float | None = rule(0.6, Mark.PAPER, ge=0, le=1, description="EDOS 3.1")
-    letters_among: Literal["all", "visible"] = rule(
+    letters_among: Literal["all", "visible", "words"] = rule(
         "all",
         Mark.PAPER,
         paper="visible",
-        trusted="visible",
-        description="what letters are a share of; released rows: all characters; paper: those but blanks",
+        trusted="words",
+        description="what letters are a share of; released rows: all characters; paper: those but blanks; trusted: "
+        "neither blanks nor punctuation",
     )
     min_distinct_share: float | None = rule(
         0.6667,
@@ -118,6 +119,13 @@ class CleaningSettings(Section):
         paper=False,
         description="turns that begin with a quotation mark go: read or sung; paper: false",
     )
+    quoted_match: Literal["opening", "whole"] = rule(
+        "opening",
+        Mark.OURS,
+        added=True,
+        trusted="whole",
+        description="ours: drop_quoted takes turns that open with a mark; trusted: those quoted to their end",
+    )
     drop_inner_labels: bool = rule(
         True, Mark.OURS, paper=False, description="ours: turns in which a label names a second speaker go"
     )
@@ -153,10 +161,10 @@ class CleaningSettings(Section):
         None,
         Mark.OURS,
         paper=None,
-        trusted=0.1,
+        trusted=0.07,
         ge=0,
         le=1,
-        description="ours: English films with a larger share of unknown words go; trusted: 0.1",
+        description="ours: English films with a larger share of unknown words go; trusted: 0.07",
     )
     max_unended_turns: float | None = rule(
         None,

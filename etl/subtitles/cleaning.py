@@ -58,6 +58,8 @@ def judge_turns(
         text = without_label(text, F.get("speakers", i)) if labelled else text
         return turn.withField("spoken", text).withField("place", i)
 
+    if rules.drop_credits:
+        dialogues = with_columns_once(dialogues, turns=F.transform(turns, _without_credits(words)))
     spoken = F.transform(turns, said)
     if rules.min_certainty is not None and rules.certain_turns == "first":
         spoken = F.transform(spoken, lambda turn, i: turn.withField("certainty", rule.certain_up_to(i)))
@@ -89,6 +91,10 @@ def judge_turns(
     step = step.drop("plain", "comparable", "tokens", "cues")
     silence = None if rules.cues_bridge_silences else silence_seconds
     return cut_at_removed_turns(step, keep_after=rules.keep_after_removed, silence_seconds=silence)
+
+
+def _without_credits(words: CleaningWords) -> Callable[[Column], Column]:
+    return lambda turn: turn.withField("text", rule.without_credit_sentences(turn["text"], words))
 
 
 def _without_cues(spoken: DataFrame, rules: CleaningSettings, words: CleaningWords) -> DataFrame:

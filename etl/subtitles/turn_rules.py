@@ -58,10 +58,16 @@ def alphabetic_share(text: Column, among: str = "visible") -> Column:
     Combining marks, such as the vowel signs of Hindi, are letters.
 
     In each released file the lowest share is exactly 0.6 among all characters, blanks included. It is null for a turn
-    without characters.
+    without such characters.
+
+    Args:
+        text: the turn.
+        among: ``all`` characters, the ``visible`` ones (those but blanks), or those of ``words``, which punctuation is
+            not either: "No ..." is all letters (ours).
     """
     letters = F.char_length(F.regexp_replace(text, r"[^\p{L}\p{M}]", ""))
-    size = F.char_length(F.regexp_replace(text, r"\s", "") if among == "visible" else text)
+    left_out = {"all": None, "visible": r"\s", "words": r"[\s\p{P}]"}[among]
+    size = F.char_length(text if left_out is None else F.regexp_replace(text, left_out, ""))
     return F.when(size > 0, letters / size)
 
 
@@ -167,6 +173,43 @@ def is_song(text: Column) -> Column:
     return reduce(lambda found, pattern: found | text.rlike(pattern), _SONGS[1:], text.rlike(_SONGS[0]))
 
 
+_AFTER_END = r"(?<=\s[.!?\x{2026}\x{61f}\x{964};]{1,3})\s+(?!(?:TV|COM|NET|ORG|APP|INFO|ME|CO)\b)(?=\P{Ll})"
+
+
+def without_credit_sentences(text: Column, words: CleaningWords) -> Column:
+    """Return what stands in a turn before its first sentence that is a credit; a turn that begins with one stays.
+
+    A credit follows the last words of a dialogue without a mark, so that the segmenter takes it for the same turn.
+    This rule is ours.
+
+    Args:
+        text: one turn, tokenised.
+        words: with the credits and patterns of the languages.
+    """
+    sentences = F.split(text, _AFTER_END)
+
+    def credit(sentence: Column) -> Column:
+        bare = without_bracketed_text(sentence)
+        return is_credit(bare, words.credit_patterns) | opens_with(bare, words.credits)
+
+    first = F.array_position(F.transform(sentences, credit), True).cast("int")
+    before = F.array_join(F.slice(sentences, 1, F.greatest(first - 1, F.lit(0))), " ")
+    return F.when(text.rlike(_AFTER_END) & (first > 1), before).otherwise(text)
+
+
+def is_quotation(text: Column) -> Column:
+    """Return whether a turn is a quotation from its beginning to its end: a text that is read, recited, sung or shown.
+
+    Marks that close before the end quote a word or the words of others: ``" Never " , he said .`` Two quoted sentences
+    are a quotation. This rule is ours.
+    """
+    marks = r"[\"\x{201c}\x{201d}\x{ab}\x{bb}\x{201e}]|''|``"
+    inner = F.regexp_replace(
+        text, rf"(?:{marks})[^\"\x{{201c}}\x{{201d}}\x{{ab}}\x{{bb}}\x{{201e}}]*(?:{marks}|$)", " "
+    )
+    return begins_with_quotation(text) & ~inner.rlike(r"[\p{L}\p{Nd}]")
+
+
 def begins_with_quotation(text: Column) -> Column:
     """Return whether a turn begins with a quotation mark: a text that is read, recited, sung or shown.
 
@@ -268,10 +311,11 @@ def _our_faults(turn: Column, rules: CleaningSettings, words: CleaningWords) -> 
     spoken = turn["spoken"]
     bracketless = without_bracketed_text(turn["text"])
     credit = is_credit(bracketless, words.credit_patterns) | opens_with(bracketless, words.credits)
+    quoted = is_quotation(spoken) if rules.quoted_match == "whole" else begins_with_quotation(spoken)
     rules_in_order = (
         (rules.drop_songs, is_song(spoken), "song"),
         (rules.drop_credits, credit, "credit"),
-        (rules.drop_quoted, begins_with_quotation(spoken), "quotation"),
+        (rules.drop_quoted, quoted, "quotation"),
         (rules.drop_inner_labels, names_second_speaker(bracketless, words.not_names), "second_speaker"),
     )
     found = [(broken, reason, turn["text"]) for switched_on, broken, reason in rules_in_order if switched_on]

@@ -63,7 +63,7 @@ def _copies_marked(found: DataFrame, sources: Sources) -> DataFrame:
     reads=(MANIFEST,),
     writes=FILES,
     quarantine=QUARANTINE,
-    version=6,
+    version=7,
     incremental=Incremental(
         "source_path",
         "sum(bytes) / 1e6",

@@ -1,7 +1,10 @@
 """Each cleaning rule of EDOS 3.1 on a table of cases, then all of them with their ledger."""
 
+from collections.abc import Callable
+from typing import Any
+
 import pytest
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.types import StructType
 
@@ -388,3 +391,47 @@ def test_unknown_choices_are_refused() -> None:
         CleaningSettings(repeated_turns="always")
     with pytest.raises(ValueError, match="length_in"):
         CleaningSettings(length_in="bytes")
+
+
+@pytest.mark.parametrize(
+    ("of", "cases"),
+    [
+        (
+            lambda text: rule.without_credit_sentences(text, WORDS),
+            {
+                "I will wait . Sync and corrections by greenowl": "I will wait .",
+                "Go . Subtitles by Mr. Smith . Timing by X .": "Go .",
+                "Watch it in high quality @ BOX . TV": "Watch it in high quality @ BOX . TV",
+                "Subtitles by Mr. Smith": "Subtitles by Mr. Smith",
+                "Are they subtitled ? No .": "Are they subtitled ? No .",
+                "She said : Go . Now .": "She said : Go . Now .",
+            },
+        ),
+        (
+            rule.is_quotation,
+            {
+                '" It was so . "': True,
+                '" One . " " Two . "': True,
+                '" Open to the end': True,
+                "\u00ab Oui . \u00bb": True,
+                '" Never " , he said .': False,
+                'Say " no " .': False,
+                "'Cause I know .": False,
+                "": False,
+            },
+        ),
+        (
+            lambda text: rule.alphabetic_share(text, "words"),
+            {"No ...": 1.0, "Hi .": 1.0, "\u0928\u0939\u0940\u0902 \u0964": 1.0, "$ 5 , 0": 0.0, "... ?": None},
+        ),
+        (
+            rule.alphabetic_share,
+            {"No ...": 0.4, "\u0928\u0939\u0940\u0902 .": 0.8, "": None},
+        ),
+    ],
+    ids=["credits", "quotations", "letters of words", "letters of visible characters"],
+)
+def test_rules_of_trusted_sets(spark: SparkSession, of: Callable[[Column], Column], cases: dict[str, Any]) -> None:
+    frame = spark.createDataFrame([(text,) for text in cases], "text string")
+    found = frame.select("text", of(F.col("text")).alias("value")).collect()
+    assert {row["text"]: row["value"] for row in found} == cases

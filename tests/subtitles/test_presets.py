@@ -66,7 +66,7 @@ def test_each_setting_but_the_preset_says_where_its_rule_comes_from() -> None:
     assert {rule.setting for rule in RULES} == set(CleaningSettings.model_fields) - {"preset"}
 
 
-WITHOUT_EFFECT = {"near_duplicate_jaccard", "certain_turns", "certain_opening"}
+WITHOUT_EFFECT = {"near_duplicate_jaccard", "certain_turns", "certain_opening", "quoted_match"}
 """Settings without effect while those that they belong to are off."""
 
 
@@ -117,7 +117,11 @@ CASES = [
     (["I", "It is late ."], ["too_short", NEXT], ["too_short", NEXT], ["", ""]),
     (["a b " + "x" * 100, "It is late ."], ["", ""], ["too_long", NEXT], ["", ""]),
     (["Who is it ?", " ".join(f"w{n}xyz" for n in range(101))], *[["", "too_long"]] * 3),
-    (["abcd 12 !", "So it is ."], *[["too_few_letters", NEXT]] * 2, ["too_few_letters", ""]),  # 4 of 9, 4 of 7
+    (["abcd 12 !", "So it is ."], *[["too_few_letters", NEXT]] * 2, ["", ""]),  # 4 of 9, 4 of 7, 4 of 6
+    (["abcd 123 !", "So it is ."], *[["too_few_letters", NEXT]] * 2, ["too_few_letters", ""]),  # 4 of 10, 8, 7
+    (["No ...", "So it is ."], *[["too_few_letters", NEXT]] * 2, ["", ""]),
+    (['" Never " , he said .', "It is late ."], ["quotation", NEXT], ["", ""], ["", ""]),
+    (["We can wait . Sync by greenowl", "So it is ."], ["", ""], ["", ""], ["", ""]),
     (["No .", "So it is ."], ["too_few_letters", NEXT], ["", ""], ["", ""]),  # 2 of 4, 2 of 3
     (["Hi .", "Yes , sir .", "He ."], ["too_few_letters", NEXT, NEXT], ["", "", ""], ["", "", ""]),
     (["It is late .", "It is late ."], ["", "repeated_turn"], ["", "repeated_turn"], ["", ""]),

@@ -76,6 +76,21 @@ class _Tags:
         return np.flatnonzero(self.kinds == kind)
 
 
+@dataclass
+class _Bounds:
+    """Of each sentence, the number of words before its first and after its last, and of time tags before and within."""
+
+    first: np.ndarray
+    after_last: np.ndarray
+    have: np.ndarray
+    stop: np.ndarray
+
+    @classmethod
+    def of(cls, tags: _Tags, opened: np.ndarray, closed: np.ndarray) -> "_Bounds":
+        words, times = tags.words_before, tags.times_before
+        return cls(words[opened], words[closed], times[opened], times[closed])
+
+
 def has_regular_head(data: bytes) -> bool:
     """Return whether a file begins as OPUS writes it, in UTF-8, and is not too large for the fast parser."""
     return len(data) <= _MOST_BYTES and _HEAD.match(data) is not None
@@ -125,11 +140,26 @@ def cut_regular(data: bytes, truecase: bool) -> Cut | None:
         return None
     quirks["word_truecased"] = truecased
     texts = _texts(body, begins, ends, tags.words_before[opened], tags.words_before[closed])
-    if texts is None:
+    found = _sentences(texts, _Bounds.of(tags, opened, closed), times, tags, words, quirks)
+    count = len(words) - quirks["word_empty"]
+    return None if found is None else Cut(head[1].decode(), found, count, data[end:], quirks)
+
+
+def _sentences(
+    texts: pa.Array | None, bounds: _Bounds, times: TimeTags, tags: _Tags, words: np.ndarray, quirks: Counter[str]
+) -> Sentences | None:
+    """Return the sentences in normal form, parted where the speaker changes; None where the tree must decide."""
+    normal = None if texts is None else _in_normal_form(texts, bounds, tags, words, quirks)
+    if normal is None:
         return None
-    texts = _in_normal_form(texts, quirks)
-    sentences = None if texts is None else _parted(texts, times, tags, words, quirks)
-    return None if sentences is None else Cut(head[1].decode(), sentences, len(words), data[end:], quirks)
+    seen, shorter = normal
+    changes = changes_of_speaker(seen)
+    if not shorter.isdisjoint(changes):
+        return None
+    if changes:
+        seen, bounds = _parted(seen, changes, bounds, times, tags, words)
+        quirks["speaker_change_within"] += sum(map(len, changes.values()))
+    return _timed(times, seen, bounds, tags, words, quirks)
 
 
 def _before(chosen: np.ndarray) -> np.ndarray:
@@ -215,60 +245,57 @@ def _texts(
     return pa.array([unescape(text, _QUOTES) if "&" in text else text for text in texts.to_pylist()], pa.string())
 
 
-def _in_normal_form(texts: pa.Array, quirks: Counter[str]) -> pa.Array | None:
-    """Return the sentences with words in normal form; None if a word becomes none or two."""
+def _in_normal_form(
+    texts: pa.Array, bounds: "_Bounds", tags: _Tags, words: np.ndarray, quirks: Counter[str]
+) -> tuple[pa.Array, set[int]] | None:
+    """Return the sentences with words in normal form, and the numbers of those that lost a word.
+
+    None if a word becomes two, all words of a sentence are lost, or a time stands between a lost word and the others.
+    """
     rows = to_look_at(texts)
+    shorter: set[int] = set()
     if not rows:
-        return texts
+        return texts, shorter
     changed = texts.to_pylist()
     for row in rows:
-        words = changed[row].split(" ")
-        forms = [normal_form(word) for word in words]
-        if any(len(form.split()) != 1 for form in forms):
+        said = changed[row].split(" ")
+        forms = [normal_form(word) for word in said]
+        kept = [place for place, form in enumerate(forms) if form.strip()]
+        if not kept or any(len(forms[place].split()) != 1 for place in kept):
             return None
-        quirks["word_normalised"] += sum(form != word for form, word in zip(forms, words, strict=True))
-        changed[row] = " ".join(forms)
-    return pa.array(changed, pa.string())
+        quirks["word_normalised"] += sum(form != word for form, word in zip(forms, said, strict=True))
+        changed[row] = " ".join(forms[place] for place in kept)
+        if len(kept) < len(said):
+            shorter.add(row)
+            quirks["word_empty"] += len(said) - len(kept)
+            of_words = tags.times_before[words[bounds.first[row] : bounds.after_last[row]]]
+            if of_words[kept[0]] != of_words[0] or of_words[kept[-1]] != of_words[-1]:
+                return None
+    return pa.array(changed, pa.string()), shorter
 
 
-def _parted(texts: pa.Array, times: TimeTags, tags: _Tags, words: np.ndarray, quirks: Counter[str]) -> Sentences | None:
-    """Return the sentences, parted where the speaker changes within them; None if one of them has times within.
+def _parted(
+    texts: pa.Array, changes: dict[int, list[int]], bounds: "_Bounds", times: TimeTags, tags: _Tags, words: np.ndarray
+) -> tuple[pa.Array, "_Bounds"]:
+    """Part sentences where the speaker changes within them.
 
-    All parts are in the sentence's block; the first begins when it begins, the last ends when it ends.
+    Closing time tags between two parts belong to the first, and all from an opening one on to the second.
     """
-    sentences = _timed(times, texts, tags, words, quirks)
-    changes = changes_of_speaker(texts)
-    if not changes:
-        return sentences
-    rows = np.fromiter(changes, dtype=np.int64)
-    opened = tags.numbers(_S)[rows]
-    closed = tags.numbers(_S_END)[rows]
-    early = tags.times_before[words[tags.words_before[opened]]]
-    late = tags.times_before[words[tags.words_before[closed] - 1]]
-    many = tags.times_before[closed] - tags.times_before[opened] > 2
-    if (many | (early != late) | (_open_at(times, early) < 0)).any():
-        return None
     said = texts.to_pylist()
-    starts = sentences.start_ms.to_pylist()
-    ends = sentences.end_ms.to_pylist()
-    firsts = sentences.block_first.to_pylist()
-    lasts = sentences.block_last.to_pylist()
+    rows = np.repeat(sorted(changes), [len(changes[row]) for row in sorted(changes)])
+    opening = np.concatenate([bounds.first[row] + np.array(changes[row]) for row in sorted(changes)])
+    ends = tags.times_before[words[opening]]
+    cuts = np.minimum(_next(times.opens, len(times.ms))[tags.times_before[words[opening - 1]]], ends)
     for row in sorted(changes, reverse=True):
         tokens = said[row].split(" ")
-        bounds = [0, *changes[row], len(tokens)]
-        more = len(bounds) - 2
-        said[row : row + 1] = [" ".join(tokens[begin:end]) for begin, end in pairwise(bounds)]
-        starts[row + 1 : row + 1] = [None] * more
-        ends[row:row] = [None] * more
-        firsts[row:row] = [firsts[row]] * more
-        lasts[row:row] = [firsts[row]] * more
-        quirks["speaker_change_within"] += more
-        quirks["sentence_without_start"] += more
-        quirks["sentence_without_end"] += more
-    sentences.text = pa.array(said, pa.string())
-    for name, column in (("start_ms", starts), ("end_ms", ends), ("block_first", firsts), ("block_last", lasts)):
-        setattr(sentences, name, pa.array(column, pa.int32()))
-    return sentences
+        places = pairwise([0, *changes[row], len(tokens)])
+        said[row : row + 1] = [" ".join(tokens[begin:end]) for begin, end in places]
+    return pa.array(said, pa.string()), _Bounds(
+        first=np.insert(bounds.first, rows + 1, opening),
+        after_last=np.insert(bounds.after_last, rows, opening),
+        have=np.insert(bounds.have, rows + 1, cuts),
+        stop=np.insert(bounds.stop, rows, cuts),
+    )
 
 
 def _has_wide_white(packed: bytes) -> bool:
@@ -277,20 +304,21 @@ def _has_wide_white(packed: bytes) -> bool:
     return possible and _WIDE_WHITE.search(packed) is not None
 
 
-def _timed(times: TimeTags, texts: pa.Array, tags: _Tags, words: np.ndarray, quirks: Counter[str]) -> Sentences:
+def _timed(
+    times: TimeTags, texts: pa.Array, bounds: _Bounds, tags: _Tags, words: np.ndarray, quirks: Counter[str]
+) -> Sentences:
     """Apply the rules for times and blocks of ``udfs.opus.sentences`` to all sentences at once."""
     count = len(times.ms)
     ids = np.arange(len(times.ms))
-    opened = tags.numbers(_S)
-    closed = tags.numbers(_S_END)
-    first = tags.words_before[opened]
-    after_last = tags.words_before[closed]
+    first = bounds.first
+    after_last = bounds.after_last
     spoken = after_last > first
-    have = tags.times_before[opened]
-    stop = tags.times_before[closed]
+    have = bounds.have
+    stop = bounds.stop
+    nowhere = np.zeros(len(first), dtype=np.int64)
     # Time tags up to `early` precede the first word, and those from `late` follow the last. Without words: all of them.
-    early = np.where(spoken, tags.times_before[_at(words, first, closed)], stop)
-    late = np.where(spoken, tags.times_before[_at(words, after_last - 1, opened)], have)
+    early = np.where(spoken, tags.times_before[_at(words, first, nowhere)], stop)
+    late = np.where(spoken, tags.times_before[_at(words, after_last - 1, nowhere)], have)
     last_opening = np.append(-1, np.maximum.accumulate(np.where(times.opens, ids, -1)))
     next_opening = _next(times.opens, count)
     next_closing = _next(~times.opens, count)

@@ -46,6 +46,7 @@ _JOINED_SCRIPTS = re.compile("[\u0600-\u06ff\u0750-\u077f\u08a0-\u08ff\u0900-\u0
 _PLAIN = "\x20-\x7e\n\u00a1-\u00ac\u00ae-\u02ff\u0370-\u0373\u0375-\u037d\u0384-\u05ff"
 _ODD = f"[^{_PLAIN}]"
 _TO_LOOK_AT = re.compile(_ODD)
+_ASCII = bytes(range(0x7F))
 _BYTES_TO_LOOK_AT = re.compile(rb"[\x7f\xcc\xcd\xd8-\xe1\xe3-\xff]|\xc2[\x80-\xa0\xad]|\xe2(?!\x80[\x90-\xa7]|\x99)")
 """In UTF-8; without the dashes, quotation marks and notes of U+2010 to U+2027 and U+2640 to U+267F."""
 
@@ -67,7 +68,8 @@ def normal_form(text: str) -> str:
 def to_look_at(texts: pa.StringArray) -> list[int]:
     """Return the numbers of the texts that may not be in normal form; most files have none, which costs little."""
     packed = texts.buffers()[2]
-    if packed is None or _BYTES_TO_LOOK_AT.search(packed) is None:
+    data = b"" if packed is None else packed.to_pybytes()
+    if (data.isascii() and b"\x7f" not in data) or _BYTES_TO_LOOK_AT.search(data.translate(None, _ASCII)) is None:
         return []
     return [int(row) for row in _compute.indices_nonzero(_compute.match_substring_regex(texts, _ODD)).to_pylist()]
 

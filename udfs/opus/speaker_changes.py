@@ -7,18 +7,18 @@ start of a line of plain text does so here, too.
 import re
 from collections import Counter
 from collections.abc import Sequence
-from typing import Any
 
+import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from udfs.opus.normal_form import marks
 
-_compute: Any = pc
 _DASHES = "-\u2010\u2011\u2012\u2013\u2014\u2015\u2212\u2500\uff0d\ufe63"
 _ENDS = ".?!\u2026\u061f\u06d4\u0964\u0965\u3002\uff01\uff1f;"
 _CLOSING = "\"'\u201d\u2019\u00bb)\\]"
-_CANDIDATE = rf"[{_ENDS}{_DASHES[1:]}-][{_CLOSING} ]* [{_DASHES[1:]}/-]|[^>\s] > ?>"
+_CANDIDATE = re.compile(rf"[{_ENDS}{_DASHES[1:]}-][{_CLOSING} ]* [{_DASHES[1:]}/-]|[^>\s] > ?>")
+_FIRST_OF_MARKS = np.isin(np.arange(256), [mark.encode()[0] for mark in (*_DASHES, "/", ">")])
+_COLON = np.arange(256) == ord(":")
 _ENDED = re.compile(rf"[^\s]*?[{_ENDS}]+[{_CLOSING}]*")
 _ONLY_CLOSING = re.compile(rf"[{_CLOSING}]+")
 _INITIALS = re.compile(r"(?:[^\W\d_]\.){2,}")
@@ -86,16 +86,30 @@ def changes_of_speaker(texts: pa.Array) -> dict[int, list[int]]:
         for each sentence with a change, the numbers of the tokens that open a new one.
     """
     found: dict[int, list[int]] = {}
-    marked = _compute.indices_nonzero(_compute.match_substring_regex(texts, _CANDIDATE)).to_pylist()
-    for row in marked:
-        tokens = texts[row].as_py().split(" ")
+    with_mark, with_colon = _rows_with(texts, _FIRST_OF_MARKS, _COLON)
+    for row in with_mark:
+        text = texts[row].as_py()
+        tokens = text.split(" ") if _CANDIDATE.search(text) else []
         places = [at for at in range(1, len(tokens)) if _changes(tokens, at)]
         if places:
             found[row] = places
-    with_colon = _compute.indices_nonzero(_compute.match_substring(texts, " :")).to_pylist()
     if len(with_colon) > _FEWEST_LABELS:
         _add_labels(texts, with_colon, found)
     return found
+
+
+def _rows_with(texts: pa.StringArray, *after_blank: np.ndarray) -> list[list[int]]:
+    """Return the numbers of the sentences in which one of these bytes follows a blank, for each set of bytes."""
+    if not len(texts) or texts.buffers()[2] is None:
+        return [[] for _ in after_blank]
+    offsets, packed = (np.frombuffer(part, kind) for part, kind in zip(texts.buffers()[1:], ("<i4", "u1"), strict=True))
+    blanks = np.flatnonzero(packed[:-1] == ord(" "))
+    following = packed[blanks + 1]
+    starts = offsets[: len(texts) + 1]
+    return [
+        np.unique(np.searchsorted(starts, blanks[chosen[following]], side="right") - 1).tolist()
+        for chosen in after_blank
+    ]
 
 
 def _changes(tokens: Sequence[str], at: int) -> bool:

@@ -39,7 +39,9 @@ ABBREVIATIONS = {
 The words and titles of English hold in all languages, because films name English people; most foreign titles are not
 English words.
 """
-_BEFORE_NUMBERS = "No Nos Nr Núm Num Art Fig Vol Ch Pt Op p pp art n° с № vgl S"
+_BEFORE_NUMBERS = (
+    "No Nos Nr Núm Num Art Fig Vol Ch Pt Op p pp art n° с № vgl S Jan Feb Mar Apr Jun Jul Aug Sept Sep Oct Nov Dec"
+)
 _OPENING = "\"'(\\[\u201e\u00ab\u00bb\u00bf\u00a1"
 _CLOSING = "\"')\\]\u00bb\u00ab"
 _ENDS = ".?!\u061f\u06d4\u0964\u0965\u0589\u1362\u1367\u17d4\u104b"
@@ -98,7 +100,9 @@ def _is_abbreviated(text: str, start: int, end: int, following: str, abbreviated
     before = text[max(start, end - 40) : end]
     if not before.endswith("."):
         return False
-    return abbreviated.search(before) is not None or (following.isdigit() and _NUMBERED.search(before) is not None)
+    if following.isdigit() and (_NUMBERED.search(before) is not None or before.endswith("str.")):
+        return True
+    return abbreviated.search(before) is not None or (_DAY.search(before) and _MONTH.match(text, end)) is not None
 
 
 def opus_tokens(sentence: str, language: str | None = None) -> str:
@@ -121,6 +125,11 @@ def _abbreviated(language: str | None) -> re.Pattern[str]:
     return re.compile(rf"(?:^|[\s\"'(\[-])(?:{_words_of(language)})\.$|(?:^|\s)(?:[^\W\d_]\.)+$", re.IGNORECASE)
 
 
+_DAY = re.compile(r"(?:^|\s)[0-9]{1,2}\.$")
+_MONTH = re.compile(
+    r"\s(?:Januar|Jänner|Februar|März|April|Mai|Juni|Juli|August|September|Oktober|November|Dezember)\b"
+)
+"""German writes the days of a month as ordinals: ``am 3. Mai``."""
 _NUMBERED = re.compile(rf"(?:^|[\s\"'(])(?:{'|'.join(_BEFORE_NUMBERS.split())})\.$", re.IGNORECASE)
 
 

@@ -1,6 +1,8 @@
 """Kinds of files that people have, each with the right rows: line ends, times, encodings, markup, repeats, names."""
 
+import ast
 import json
+import re
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -351,6 +353,8 @@ def test_marks_and_sentences(cues: list[str], expected: list[str]) -> None:
         ("ru", "Где ты был? Дома, на ул. Мира. Ладно", ["Где ты был ?", "Дома , на ул. Мира .", "Ладно"]),
         ("th", "ที่นี่ดีมาก", ["ที่นี่ดีมาก"]),
         ("fa", "می\u200cروم", ["می\u200cروم"]),
+        ("de", "Am 3. Mai. In der Elbestr. 5. Gut", ["Am 3 . Mai .", "In der Elbestr . 5 .", "Gut"]),
+        ("en", "In Jan. 1953. In Jan. Then", ["In Jan. 1953 .", "In Jan .", "Then"]),
         ("fr", "M. Noir est là. Ah ? Oui", ["M. Noir est là .", "Ah ?", "Oui"]),
     ],
 )
@@ -446,3 +450,26 @@ def test_a_new_folder_of_another_language_changes_the_fingerprint(tmp_path: Path
     before = fingerprint(str(tmp_path), ["en"])
     (tmp_path / "xml" / "fr").mkdir()
     assert fingerprint(str(tmp_path), ["en"]) != before
+
+
+ROOT = Path(__file__).parents[3]
+GUIDE = (ROOT / "docs/languages.md").read_text("utf-8")
+ROWS = GUIDE.partition("| form, encoding or script |")[2].split("\n")[2:]
+TABLE = ROWS[: ROWS.index("")]
+
+
+def test_the_table_of_forms_has_rows() -> None:
+    assert len(TABLE) > 15
+
+
+@pytest.mark.parametrize("row", TABLE, ids=lambda row: row.split("|")[1].strip())
+def test_each_row_of_the_table_of_forms_names_tests_that_exist(row: str) -> None:
+    named = re.findall("`([^`]+)`", row.rstrip("| ").rpartition("|")[2])
+    assert named
+    for name in named:
+        path, _, function = name.partition("::")
+        if not function:
+            assert name in FORMS
+            continue
+        tree = ast.parse((ROOT / path).read_text("utf-8"))
+        assert function in {node.name for node in tree.body if isinstance(node, ast.FunctionDef)}
