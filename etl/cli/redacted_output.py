@@ -1,5 +1,6 @@
 """Standard output and error of a command, in which secrets are hidden."""
 
+import io
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -28,8 +29,14 @@ class RedactedStream:
 
 @contextmanager
 def redacted_output() -> Iterator[None]:
-    """Hide secrets in everything that this process prints inside the block."""
+    """Hide secrets in everything that this process prints inside the block.
+
+    A letter that the terminal's encoding does not have is printed as a question mark: films are not ASCII.
+    """
     known: Any = sys.stdout, sys.stderr
+    for stream in known:
+        if isinstance(stream, io.TextIOWrapper) and stream.errors == "strict":
+            stream.reconfigure(errors="replace")
     sys.stdout, sys.stderr = map(RedactedStream, known)  # type: ignore[assignment]
     try:
         yield
