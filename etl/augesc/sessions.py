@@ -7,7 +7,7 @@ from pyspark.sql import Column, DataFrame, SparkSession, Window
 from pyspark.sql import functions as F
 
 from etl.common.columns import fault
-from etl.common.labelled_files import NamedFiles, ledger_names, read_files
+from etl.common.labelled_files import NamedFiles, distinct_names, read_files
 from etl.common.splits import content_share
 from etl.pipeline.outcome import Outcome, dropped_columns
 from udfs.session_files import DDL, SCHEMA, sessions_in
@@ -35,7 +35,7 @@ def read_sessions(spark: SparkSession, files: Iterable[str], contrast: Iterable[
     named = set(files)
     failed = set(contrast)
     failed |= {name for name in named if PurePath(name).name.startswith(FAILED)}
-    names = ledger_names([Path(name) for name in sorted(named | failed)])
+    names = distinct_names([Path(name) for name in sorted(named | failed)])
     contrasts = [name for path, name in names.items() if str(path) in failed]
     read = read_files(spark, NamedFiles({name: str(path) for path, name in names.items()}), sessions_in, SCHEMA, DDL)
     return read.withColumn("contrast", F.col("source").isin(*contrasts) if contrasts else F.lit(False))

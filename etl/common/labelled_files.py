@@ -85,12 +85,12 @@ def files_under(paths: Sequence[str], endings: Sequence[str], setting: str) -> N
         unknown += [one.resolve() for one in files if not one.name.lower().endswith(tuple(endings))]
     found = list(dict.fromkeys(found))
     rest = [one for one in dict.fromkeys(unknown) if one not in found]
-    names = ledger_names([*found, *rest])
+    names = distinct_names([*found, *rest])
     skipped = tuple((names[one], "unknown_format", f"read are {', '.join(endings)}") for one in rest)
     return NamedFiles({names[one]: str(one) for one in found}, skipped)
 
 
-def ledger_names(paths: Sequence[Path]) -> dict[Path, str]:
+def distinct_names(paths: Sequence[Path]) -> dict[Path, str]:
     """Return a name for each path that differs from the others': as few of its last parts as that takes."""
     names: dict[Path, str] = {}
     for path in paths:
@@ -118,7 +118,7 @@ def read_files(
     if not files:
         return spark.createDataFrame([], ddl)
     if not isinstance(files, NamedFiles):
-        files = NamedFiles({name: str(path) for path, name in ledger_names([Path(one) for one in files]).items()})
+        files = NamedFiles({name: str(path) for path, name in distinct_names([Path(one) for one in files]).items()})
     paths = [(path, name) for name, path in files.paths.items()]
     frame = spark.createDataFrame(paths, "path string, name string").repartition(len(paths), "path")
     return frame.mapInArrow(FileMapper(rows, schema), ddl)  # type: ignore[arg-type]
