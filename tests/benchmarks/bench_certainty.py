@@ -14,6 +14,7 @@ import numpy as np
 import pandas as pd
 from scipy.optimize import minimize
 
+from conf.subtitle_settings import TurnCertainty
 from etl.subtitles.turn_marks import UNMARKED
 from etl.subtitles.turn_pairs import CARRIED, DASHES, LABELS
 from tests.benchmarks.bench_marks import borders_of, families, judged
@@ -40,26 +41,41 @@ def told(pairs: pd.DataFrame, line: tuple[float, float]) -> np.ndarray:
 
 
 def by_source(pairs: pd.DataFrame) -> pd.DataFrame:
-    """Return a and b of each source, and what they tell at some distances."""
+    """Return a and b of each source, what they tell at some distances, and true beside predicted changes.
+
+    ``probability`` is the mean probability of a change by the default b.
+    """
     rows = {}
     for source, found in pairs.groupby("source"):
         a, b = fitted(found)
         at = {f"at {x}": 1 / (1 + np.exp(-(a + b * x))) for x in (0.1, 0.5, 1.0, 1.5, 2.0)}
-        rows[source] = {"pairs": len(found), "a": a, "b": b, **at}
+        odds = TurnCertainty().model[1] * found["margin"]
+        shares = {
+            "changes": (found["label"] == 1).mean(),
+            "predicted": (found["margin"] > 0).mean(),
+            "probability": (1 / (1 + np.exp(-odds))).mean(),
+        }
+        rows[source] = {"pairs": len(found), "a": a, "b": b, **at, **shares}
     return pd.DataFrame(rows).T
 
 
-def reliability(pairs: pd.DataFrame, folds: int) -> tuple[pd.DataFrame, float]:
-    """Return what was told and what was right on films that a and b never saw, and the expected calibration error."""
+def reliability(pairs: pd.DataFrame, folds: int) -> tuple[pd.DataFrame, pd.DataFrame, float]:
+    """Return what was told and what was right on films that a and b never saw, and the expected calibration error.
+
+    The first table has what was told in steps, the second in fifths of the pairs.
+    """
     films = pairs[pairs["source"].isin([DASHES, LABELS, CARRIED])].copy()
     fold = films["split_group"].map(lambda film: fold_of(film, folds))
     films["told"] = 0.0
     for one in range(folds):
         films.loc[fold == one, "told"] = told(films[fold == one], fitted(films[fold != one]))
-    groups = films.groupby(pd.cut(films["told"], BINS), observed=True)
-    table = groups.agg(pairs=("right", "size"), told=("told", "mean"), right=("right", "mean"))
-    error = (table["pairs"] * (table["told"] - table["right"]).abs()).sum() / table["pairs"].sum()
-    return table, float(error)
+    fifth = pd.qcut(films["told"].rank(method="first"), 5, labels=[f"fifth {n}" for n in range(1, 6)])
+    steps, fifths = (
+        films.groupby(by, observed=True).agg(pairs=("right", "size"), told=("told", "mean"), right=("right", "mean"))
+        for by in (pd.cut(films["told"], BINS), fifth)
+    )
+    error = (steps["pairs"] * (steps["told"] - steps["right"]).abs()).sum() / steps["pairs"].sum()
+    return steps, fifths, float(error)
 
 
 def marks_agree(borders: pd.DataFrame, family: np.ndarray) -> tuple[int, float]:
@@ -94,9 +110,10 @@ def report(pairs: pd.DataFrame, folds: int) -> None:
     pairs = pairs.assign(margin=margin, right=(margin > 0) == (label == 1))
     print(by_source(pairs).round(3).to_string(), "\n")
     a, b = fitted(pairs[pairs["source"].isin([DASHES, LABELS, CARRIED])])
-    table, error = reliability(pairs, folds)
+    table, fifths, error = reliability(pairs, folds)
     print(f"all pairs of films: a {a:.2f}, b {b:.2f}; expected calibration error {error:.3f}")
     print(table.round(3).to_string(), "\n")
+    print(fifths.round(3).to_string(), "\n")
 
 
 if __name__ == "__main__":

@@ -21,12 +21,13 @@ from etl.subtitles.transcript_files import example_frames
 from etl.subtitles.transcripts import transcript_pairs
 from etl.subtitles.turn_features import FeatureSpace, LemmaTable, pair_features
 from etl.subtitles.turn_pairs import CARRIED, LABELS, MIN_CARRIED, PAIRS, pair_candidates
-from etl.subtitles.turn_scorers import CascadeScorer, EncoderScorer
+from etl.subtitles.turn_scorers import BothScorer, CascadeScorer, EncoderScorer, fitted_weights
 from etl.subtitles.turn_scoring import PairScorer, file_scores, pairs_of
 from etl.subtitles.turn_segmenter import SOURCE_WEIGHTS, SvmScorer, TurnSegmenter, fit_svm
 from etl.subtitles.turn_sentences import Sentences
 from etl.subtitles.turns import flat_values
 from etl.training.loop.train import train_model
+from etl.training.recipes.turn_segmenter import ENCODER_SHARES
 from tests.benchmarks.harness import content_share
 from udfs.lemmas import lemma_dictionary
 from udfs.models.classifiers.turn_pair_classifier import LABELS as SPEAKERS
@@ -43,6 +44,7 @@ VALIDATION = 0.1
 """Share of the films and scenes that an encoder is validated on."""
 SVM = "svm"
 CASCADE = "cascade"
+BOTH = "both"
 MARGINS = "margins.npy"
 PAIRS_KEPT = "pairs.parquet"
 Trainer = Callable[[pd.DataFrame, LemmaTable], PairScorer]
@@ -78,7 +80,7 @@ def arguments(description: str | None, *, kinds: bool = False) -> argparse.Argum
     parser.add_argument("--transcripts", nargs="*", default=[])
     parser.add_argument("--folds", type=int, default=5)
     if kinds:
-        parser.add_argument("--kind", choices=(SVM, CASCADE), default=SVM)
+        parser.add_argument("--kind", choices=(SVM, CASCADE, BOTH), default=SVM)
         parser.add_argument("--margins", type=Path, help="a folder for the margins; one that has some is read")
         parser.add_argument("--set", nargs="+", action="extend", default=[], dest="overrides", metavar="KEY=VALUE")
     return parser
@@ -186,31 +188,54 @@ def margins_by_fold(
 
 
 def encoder_rows(pairs: pd.DataFrame) -> list[tuple[SentencePair, int]]:
-    """Return pairs as the encoder's rows, sources at their weights' shares."""
+    """Return pairs as the encoder's rows, sources at their shares."""
     return [
         (SentencePair(row["left_text"], row["right_text"], row["same_block"]), int(row["label"]))
         for row in pair_batch(pairs).to_pylist()
         if content_share("\n".join((row["source"], row["left_text"], row["right_text"])))
-        < SOURCE_WEIGHTS.get(row["source"], 1.0)
+        < ENCODER_SHARES.get(row["source"], 1.0)
     ]
 
 
+def for_validation(pairs: pd.DataFrame) -> pd.Series:
+    """Return whether each pair is of the tenth of the films and scenes by which an encoder is validated."""
+    return pairs["split_group"].map(lambda group: content_share(f"validation\n{group}") < VALIDATION)
+
+
 def trained(pairs: pd.DataFrame, settings: Settings, folder: Path) -> EncoderScorer:
-    """Train the encoder on pairs; a tenth of the films and scenes is for validation."""
-    held = pairs["split_group"].map(lambda group: content_share(f"validation\n{group}") < VALIDATION)
-    rows = TrainingRows(encoder_rows(pairs[~held]), encoder_rows(pairs[held]))
-    print(f"{len(rows.train):,} pairs to learn from, {len(rows.validation):,} for validation", flush=True)
+    """Train the encoder on pairs, or read what was trained in the folder before."""
     threads = settings.models.training_threads
-    options = settings.training.turn_pairs.model_copy(update={"threads": threads})
-    base = resolve(settings.models.turn_encoder, folder)
-    result = train_model(lambda: TurnPairClassifier.new(base.path, SPEAKERS, options), rows, options, folder / "model")
-    return EncoderScorer(str(result.path), 64, threads)
+    if not (folder / "model" / "head.json").is_file():
+        held = for_validation(pairs)
+        rows = TrainingRows(encoder_rows(pairs[~held]), encoder_rows(pairs[held]))
+        print(f"{len(rows.train):,} pairs to learn from, {len(rows.validation):,} for validation", flush=True)
+        options = settings.training.turn_pairs.model_copy(update={"threads": threads})
+        base = resolve(settings.models.turn_encoder, folder)
+        train_model(lambda: TurnPairClassifier.new(base.path, SPEAKERS, options), rows, options, folder / "model")
+    return EncoderScorer(str(folder / "model"), 64, threads)
+
+
+def both(pairs: pd.DataFrame, table: LemmaTable, settings: Settings, folder: Path) -> BothScorer:
+    """Return the SVM and the encoder, weighed on the films and scenes that neither learned from."""
+    encoder = trained(pairs, settings, folder)
+    held = for_validation(pairs)
+    svm = segmenter(pairs[~held], table)
+    apart = pairs[held]
+    asked = pairs_of(pair_batch(apart))
+    weight = apart["source"].map(SOURCE_WEIGHTS).fillna(1.0).to_numpy(dtype=float)
+    truth = apart["label"].to_numpy(dtype=int) == 1
+    return BothScorer(svm, encoder, fitted_weights(svm(*asked), encoder(*asked), truth, weight))
 
 
 def cascade(pairs: pd.DataFrame, table: LemmaTable, settings: Settings, folder: Path) -> CascadeScorer:
     """Return the cascade trained on these pairs; the encoder is kept under a folder."""
     encoder = trained(pairs, settings, Path(tempfile.mkdtemp(dir=folder)))
     return CascadeScorer(segmenter(pairs, table), encoder, settings.training.turn_segmenter.sure_margin)
+
+
+def both_of_a_fold(pairs: pd.DataFrame, table: LemmaTable, settings: Settings, folder: Path) -> BothScorer:
+    """Return :func:`both` trained on these pairs; the encoder is kept under a folder."""
+    return both(pairs, table, settings, Path(tempfile.mkdtemp(dir=folder)))
 
 
 def margins_of(given: argparse.Namespace, uploads: pa.RecordBatch) -> tuple[np.ndarray, pd.DataFrame]:
@@ -220,8 +245,10 @@ def margins_of(given: argparse.Namespace, uploads: pa.RecordBatch) -> tuple[np.n
         return np.load(kept / MARGINS), pd.read_parquet(kept / PAIRS_KEPT)
     train: Trainer = segmenter
     with tempfile.TemporaryDirectory() as scratch:
-        if given.kind == CASCADE:
-            train = partial(cascade, settings=load_settings("local", [], given.overrides), folder=Path(scratch))
+        if given.kind != SVM:
+            settings = load_settings("local", [], given.overrides)
+            kinds = {CASCADE: cascade, BOTH: both_of_a_fold}
+            train = partial(kinds[given.kind], settings=settings, folder=Path(scratch))
         margins, pairs = margins_by_fold(uploads, given.transcripts, given.folds, train)
     if kept:
         kept.mkdir(parents=True, exist_ok=True)

@@ -1,0 +1,86 @@
+"""The stage's training of the kind that adds SVM and encoder, from marked films to a registered model."""
+
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+from pyspark.sql import SparkSession
+
+from conf.settings import load_settings
+from conf.training_settings import SegmenterOptions, SvmOptions, TurnPairSettings
+from etl.subtitles.turn_evaluation import at_most
+from etl.subtitles.turn_features import LemmaTable, PairContext
+from etl.subtitles.turn_pairs import marked_pairs
+from etl.subtitles.turn_ragged import Ragged
+from etl.subtitles.turn_scorers import EQUAL_WEIGHTS, BothScorer, turn_scorer
+from etl.training.recipes.turn_segmenter import (
+    SegmenterKinds,
+    films_behind,
+    train_and_register_turn_segmenter,
+    widest,
+)
+from etl.training.registry import model_store
+from tests.stages import stage_run
+from tests.subtitles.marked_films import FILES, turn_file, turn_small_talk
+from tests.udfs.tiny_models import tiny_encoder
+
+PAIRS = TurnPairSettings(
+    epochs=1,
+    learning_rate=5e-3,
+    batch_size=64,
+    effective_batch=64,
+    max_tokens=24,
+    threads=1,
+    subtitle_pairs=5_000,
+    films=500,
+)
+
+
+def test_both_are_trained_weighed_and_registered(spark: SparkSession, tmp_path: Path) -> None:
+    films = [turn_file(f"m{n}.xml", f"m{n}", turn_small_talk(f"m{n}")) for n in range(400)]
+    files = spark.createDataFrame(films, FILES).cache()
+    settings = load_settings("local", [], {"lakehouse.root": str(tmp_path / "lake")})
+    said: list[str] = []
+    run = stage_run(spark, settings, tmp_path, say=said.append)
+    options = SegmenterOptions(kind="both", subtitle_pairs=200, films=20)
+    kinds = SegmenterKinds(
+        SvmOptions(features=2**11, max_iterations=6), 0.5, PAIRS, f"file:{tiny_encoder(tmp_path / 'encoder')}"
+    )
+    trained = train_and_register_turn_segmenter(files, run, options, kinds, (), "en")
+    assert trained.figures["accuracy"] > 0.9
+    assert any(line.startswith("changes of speaker in dashes: ") for line in said)
+    (weights,) = [line for line in said if line.startswith("weights: ")]
+    assert weights != "weights: SVM {:.2f}, encoder {:.2f}, constant {:.2f}".format(*EQUAL_WEIGHTS)
+    store = model_store(run.tracking)
+    version = store.client().get_model_version_by_alias(options.name, "champion")
+    assert version.tags["films"] == "400"
+    model = run.model(f"models:/{options.name}@champion")
+    scorer = turn_scorer(model.path, LemmaTable.of({}), 8, 1)
+    assert isinstance(scorer, BothScorer)
+    texts = pa.array(["Where is the boat ?", "No idea , I lost the boat .", "And I am tired of the boat ."])
+    genres = Ragged(np.zeros(2, np.int64), np.zeros(0, np.uint64))
+    margins = scorer(texts, np.array([0, 1]), np.array([1, 2]), PairContext(np.ones(2, np.int8), genres, np.ones(2)))
+    assert margins[0] > margins[1]
+
+
+def test_an_encoder_learns_from_more_pairs_and_films_than_the_svm() -> None:
+    options = SegmenterOptions(subtitle_pairs=200, films=20)
+    assert widest(options, PAIRS) == options
+    for kind in ("encoder", "cascade", "both"):
+        found = widest(options.model_copy(update={"kind": kind}), PAIRS)
+        assert (found.subtitle_pairs, found.films) == (5_000, 500)
+    many = SegmenterOptions(kind="both", subtitle_pairs=9_000, films=900)
+    assert widest(many, PAIRS) == many
+
+
+def test_the_bound_of_pairs_leaves_the_transcripts_alone(spark: SparkSession) -> None:
+    pairs = marked_pairs(spark.createDataFrame([turn_file("a.xml", "a", turn_small_talk("a"))], FILES))
+    assert at_most(pairs, 3, only=("dashes",)).count() == 3
+    assert at_most(pairs, 3, only=("carried",)).count() == pairs.count()
+
+
+def test_a_model_that_learned_from_no_mark_has_no_film_behind_it(spark: SparkSession) -> None:
+    files = spark.createDataFrame([("a",), ("b",), ("a",)], "movie_id string")
+    assert films_behind(files, {"meld": 500, "dashes": 3}) == 2
+    assert films_behind(files, {"meld": 500}) == 0
+    assert films_behind(files, {"meld": 500, "dashes": 0}) == 0
