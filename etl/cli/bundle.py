@@ -19,6 +19,10 @@ if TYPE_CHECKING:
 
 PACKAGE = "edos-lakehouse"
 PREFIX = "edos_lakehouse_"
+CARE = f"{PREFIX}care"
+"""The job that keeps the tables well."""
+WEEKLY = "0 0 3 ? * SUN"
+"""At three on Sundays, in Quartz's form; a target in mode development pauses schedules."""
 RESULTS = {
     "replies": "evaluate_response_generator,replies_list_trainings",
     "emo_pillars": "emo_pillars_contextual_examples,emo_pillars_train_contextless,emo_pillars_train_contextual",
@@ -56,7 +60,7 @@ def load_resources(bundle: "Bundle") -> "Resources":
     from databricks.bundles.jobs import Job
 
     resources = Resources()
-    for name, job in databricks_jobs(all_stages()).items():
+    for name, job in {**databricks_jobs(all_stages()), CARE: care_job()}.items():
         resources.add_job(name, Job.from_dict(job))
     return resources
 
@@ -85,6 +89,28 @@ def databricks_job(group: str, stages: Sequence[Stage]) -> dict[str, Any]:
             {"job_cluster_key": kind, "new_cluster": _cluster(kind)} for kind in sorted(set(kinds.values()))
         ],
         "tasks": [_task(stage, [first for first in own if feeds(first, stage)], kinds[stage.name]) for stage in own],
+    }
+
+
+def care_job() -> dict[str, Any]:
+    """Return the job that runs ``maintain`` each week."""
+    return {
+        "name": f"{PACKAGE}: maintenance of the tables",
+        "max_concurrent_runs": 1,
+        "schedule": {"quartz_cron_expression": WEEKLY, "timezone_id": "UTC", "pause_status": "UNPAUSED"},
+        "email_notifications": {"on_failure": ["${var.notify}"]},
+        "permissions": [{"group_name": "${var.viewers}", "level": "CAN_VIEW"}],
+        "job_clusters": [{"job_cluster_key": "cpu", "new_cluster": _cluster("cpu")}],
+        "tasks": [
+            {
+                "task_key": "maintain",
+                "description": "Join small files and delete what no run reads any more.",
+                "job_cluster_key": "cpu",
+                "timeout_seconds": MANY_HOURS,
+                "python_wheel_task": _wheel_task("maintain"),
+                "libraries": [{"whl": "./dist/*.whl"}],
+            }
+        ],
     }
 
 
@@ -134,22 +160,27 @@ def _task(stage: Stage, after: Iterable[Stage], cluster: str) -> dict[str, Any]:
         "min_retry_interval_millis": PAUSE_MS,
         "retry_on_timeout": False,
         "timeout_seconds": MANY_HOURS,
-        "python_wheel_task": {
-            "package_name": PACKAGE,
-            "entry_point": PACKAGE,
-            "parameters": [
-                stage.name,
-                "--profile",
-                "databricks",
-                "--config",
-                "${var.config}",
-                "--set",
-                "lakehouse.catalog=${var.catalog}",
-                "lakehouse.schema_prefix=${var.prefix}",
-                f"lakehouse.root={VOLUME}",
-            ],
-        },
+        "python_wheel_task": _wheel_task(stage.name),
         "libraries": _libraries(stage),
+    }
+
+
+def _wheel_task(command: str) -> dict[str, Any]:
+    """Return how a task calls a command or stage of the wheel."""
+    return {
+        "package_name": PACKAGE,
+        "entry_point": PACKAGE,
+        "parameters": [
+            command,
+            "--profile",
+            "databricks",
+            "--config",
+            "${var.config}",
+            "--set",
+            "lakehouse.catalog=${var.catalog}",
+            "lakehouse.schema_prefix=${var.prefix}",
+            f"lakehouse.root={VOLUME}",
+        ],
     }
 
 

@@ -14,7 +14,7 @@ from databricks.bundles.schemas import Schema
 from databricks.bundles.volumes import Volume
 
 from conf.settings import load_settings
-from etl.cli.bundle import PACKAGE, RESULTS, TITLES, databricks_jobs, stages_of, uses_gpu
+from etl.cli.bundle import CARE, PACKAGE, RESULTS, TITLES, WEEKLY, care_job, databricks_jobs, stages_of, uses_gpu
 from etl.cli.options import parsed
 from etl.pipeline.planner import feeds
 from jobs import GROUPS, all_stages
@@ -45,7 +45,8 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
 
 def test_the_bundle_is_built_with_a_job_for_each_data_set(built: dict[str, Any]) -> None:
     made = built["resources"]["jobs"]
-    assert list(made) == list(JOBS)
+    assert list(made) == [*JOBS, CARE]
+    assert made[CARE]["schedule"]["quartz_cron_expression"] == WEEKLY
     for name, job in JOBS.items():
         assert [task["task_key"] for task in made[name]["tasks"]] == [task["task_key"] for task in job["tasks"]]
         assert made[name]["tasks"][0]["python_wheel_task"] == job["tasks"][0]["python_wheel_task"]
@@ -53,7 +54,7 @@ def test_the_bundle_is_built_with_a_job_for_each_data_set(built: dict[str, Any])
 
 
 def test_resources_have_the_schemas_form() -> None:
-    for job in JOBS.values():
+    for job in (*JOBS.values(), care_job()):
         Job.from_dict(job)
     for schema in BUNDLE["resources"]["schemas"].values():
         Schema.from_dict(schema)
@@ -205,6 +206,13 @@ def test_tasks_install_what_the_runtime_lacks(group: str, packages: set[str]) ->
     for task in JOBS[f"edos_lakehouse_{group}"]["tasks"]:
         installed = {library["pypi"]["package"] for library in task["libraries"] if "pypi" in library}
         assert {name for name in installed if not name.startswith("spark-nlp")} == packages
+
+
+def test_the_tables_are_maintained_by_a_command_that_is_understood() -> None:
+    (task,) = care_job()["tasks"]
+    parameters = task["python_wheel_task"]["parameters"]
+    options = parsed([one.replace("${resources.volumes.files.", "{") for one in parameters])
+    assert (options.command, options.profile, options.dry_run) == ("maintain", "databricks", False)
 
 
 def test_targets() -> None:
