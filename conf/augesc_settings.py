@@ -62,10 +62,10 @@ class AugmenterDecoding(DecodingSettings):
 
 
 class UntunedDecoding(AugmenterDecoding):
-    """AugESC Table 1: longer texts lose coherence."""
+    """AugESC Table 1: longer texts lose coherence; the limit is on new tokens."""
 
     max_new_tokens: int = Field(400, ge=1, le=100_000)
-    max_total_tokens: int | None = Field(400, ge=2)
+    max_total_tokens: int | None = Field(None, ge=2)
 
 
 class DialogueDecoding(AugmenterDecoding):

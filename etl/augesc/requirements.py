@@ -1,6 +1,7 @@
 """Check the eight requirements for generated conversations, and keep the valid ones (AugESC 4.3).
 
-Each requirement is a Column of ``turns``, an array of (role, text, tokens). All are checked for every text.
+Each requirement is a Column of ``turns``, an array of (role, text, tokens). All are checked for every text that
+is a conversation.
 """
 
 from collections.abc import Sequence
@@ -59,6 +60,9 @@ def wrong_utterance_lengths(turns: Column, role: str, lengths: UtteranceLengths)
 def violations(measured: DataFrame, limits: FilterSettings) -> DataFrame:
     """Return the requirements that each text violates, as rows of ``augesc.violations``.
 
+    A text that fails Format "cannot be processed as a conversation" (AugESC 4.3), so it is not judged further: in
+    Table 1, 24.8% of the untuned model's texts fail Format, and none has too many utterances in a row.
+
     Args:
         measured: ``augesc.measured_texts``.
         limits: ``augesc.filters``.
@@ -75,7 +79,8 @@ def violations(measured: DataFrame, limits: FilterSettings) -> DataFrame:
         "seeker_length": wrong_utterance_lengths(turns, "seeker", limits.seeker),
         "supporter_length": wrong_utterance_lengths(turns, "supporter", limits.supporter),
     }
-    rows = measured.select("text_id", "method", "source", *(found[name].alias(name) for name in REQUIREMENTS))
+    judged = {name: violated if name == "format" else violated & ~found["format"] for name, violated in found.items()}
+    rows = measured.select("text_id", "method", "source", *(judged[name].alias(name) for name in REQUIREMENTS))
     named = F.array_compact(F.array(*(F.when(F.col(name), name) for name in REQUIREMENTS)))
     return rows.withColumn("violated", named).withColumn("kept", F.size("violated") == 0)
 

@@ -1,7 +1,7 @@
 """Score the labels by the raters' answers: accuracy, neutral, agreement, use of contexts (Emo Pillars 8, I.2)."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
 from statistics import fmean
 from typing import Any, NamedTuple
@@ -24,6 +24,8 @@ PAPER = {
     "consulted contexts of rewritten utterances": 0.77,
 }
 """The measures in order, with the paper's values."""
+RANKED_SHARE = 0.2
+"""Weight of the ranked part in a rater's total accuracy (Emo Pillars Table 14); the shuffled part has the rest."""
 WHOLE = "share without a neutral vote"
 """The measure that includes all examples with enough raters."""
 
@@ -92,13 +94,16 @@ def label_scores(rows: Iterable[Mapping[str, Any]], raters: int) -> list[Score]:
             by_rater[rater][name] = choice
     agreement = mean_kappa(by_rater)
     add("Cohen's kappa, mean of pairs", [True] * len(judged) if agreement is not None else [], "", agreement)
-    for part, ranked in (("ranked", (True,)), ("shuffled", (False,)), ("ranked and shuffled", (True, False))):
-        measure = f"accuracy, {part}"
-        hits = {
-            rater: [top == facts[name]["answer"] for name, top in choices.items() if facts[name]["ranked"] in ranked]
+    parts = {
+        ranked: {
+            rater: [top == facts[name]["answer"] for name, top in choices.items() if facts[name]["ranked"] is ranked]
             for rater, choices in by_rater.items()
         }
-        _with_raters(add, measure, hits)
+        for ranked in (True, False)
+    }
+    _with_raters(add, "accuracy, ranked", parts[True])
+    _with_raters(add, "accuracy, shuffled", parts[False])
+    _with_totals(add, "accuracy, ranked and shuffled", parts)
     consulted = {
         rater: [
             bool(facts[name]["rewritten"]) for name, answers in given.items() if "context" in answers.get(rater, {})
@@ -107,6 +112,27 @@ def label_scores(rows: Iterable[Mapping[str, Any]], raters: int) -> list[Score]:
     }
     _with_raters(add, "consulted contexts of rewritten utterances", consulted)
     return found
+
+
+def total_accuracy(ranked: Sequence[bool], shuffled: Sequence[bool]) -> float | None:
+    """Return a rater's total accuracy: both parts', weighted by their share of the set (Emo Pillars Table 14).
+
+    A part that the rater did not judge has no weight; without any the total is None.
+    """
+    parts = [(share, hits) for share, hits in ((RANKED_SHARE, ranked), (1 - RANKED_SHARE, shuffled)) if hits]
+    weight = sum(share for share, _ in parts)
+    return sum(share * fmean(hits) for share, hits in parts) / weight if parts else None
+
+
+def _with_totals(add: Any, measure: str, parts: Mapping[bool, Mapping[str, Sequence[bool]]]) -> None:
+    """Add the mean of the raters' totals, and each rater's total."""
+    hits = {rater: [*parts[True][rater], *parts[False][rater]] for rater in sorted(parts[True])}
+    totals = {rater: total_accuracy(parts[True][rater], parts[False][rater]) for rater in hits}
+    known = [total for total in totals.values() if total is not None]
+    add(measure, list(chain.from_iterable(hits.values())), "", fmean(known) if known else None)
+    for rater, total in totals.items():
+        if total is not None:
+            add(measure, hits[rater], rater, total)
 
 
 def _with_raters(add: Any, measure: str, hits: Mapping[str, list[bool]]) -> None:

@@ -53,7 +53,7 @@ def augesc_measure_texts(
     return files.with_skipped(measured, run.spark)
 
 
-@stage(manual=True, reads=(MEASURED_TEXTS,), writes=VIOLATIONS, units="texts")
+@stage(manual=True, reads=(MEASURED_TEXTS,), writes=VIOLATIONS, units="texts", version=2)
 def augesc_check_texts(measured: DataFrame, filters: FilterSettings) -> DataFrame:
     """Check each of the eight requirements for every text (AugESC 4.3)."""
     return requirements.violations(measured, filters)

@@ -49,7 +49,9 @@ def test_queries_are_asked_several_times_by_source_and_fewer_are_a_part_of_more(
     untuned = untuned_requests(queries, settings_of(queries=4, baseline_queries=3))
     assert {(row.source, row.sample) for row in untuned.collect()} == {("ed", 0)}
     assert untuned.count() == 3
-    assert json.loads(untuned.first().parameters)["max_total_tokens"] == 400  # type: ignore[union-attr]
+    parameters = json.loads(untuned.first().parameters)  # type: ignore[union-attr]
+    assert parameters["max_new_tokens"] == 400
+    assert parameters["max_total_tokens"] is None
 
 
 def test_answers_become_texts_with_their_prompts_and_what_is_missing_is_told(spark: SparkSession) -> None:

@@ -26,7 +26,7 @@ from etl.emo_pillars.label_form import (
     options_of,
     questions,
 )
-from etl.emo_pillars.label_scores import PAPER, label_scores
+from etl.emo_pillars.label_scores import PAPER, label_scores, total_accuracy
 
 GROUPS = goemotions_groups()
 
@@ -219,3 +219,19 @@ def test_no_answers_give_no_figures() -> None:
     found = label_scores([], 3)
     assert [one.measure for one in found] == list(PAPER)
     assert all(one.value is None for one in found)
+
+
+@pytest.mark.parametrize(
+    ("ranked", "shuffled", "total"),
+    [(21 / 26, 50 / 102, 0.5537), (12 / 26, 54 / 102, 0.5158), (16 / 26, 53 / 102, 0.5388)],
+)
+def test_totals_are_those_of_table_14(ranked: float, shuffled: float, total: float) -> None:
+    hits = [
+        [place < round(share * number) for place in range(number)] for share, number in ((ranked, 26), (shuffled, 102))
+    ]
+    assert total_accuracy(*hits) == pytest.approx(total, abs=0.0002)
+
+
+def test_a_part_without_answers_has_no_weight() -> None:
+    assert total_accuracy([True, False], []) == 0.5
+    assert total_accuracy([], []) is None
