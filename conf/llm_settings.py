@@ -7,10 +7,12 @@ from urllib.parse import urlsplit
 
 from pydantic import Field, field_validator
 
-from conf.section import Section
+from conf.section import Section, added
 
 STEP_GRAMMAR = "step"
-"""The value of ``grammar`` that means the step's own grammar, a file beside its prompt."""
+"""The value of ``grammar`` and ``response_format`` that means the step's own one."""
+ANY_JSON = "json"
+"""The value of ``response_format`` that means JSON of any schema."""
 
 
 class DecodingSettings(Section):
@@ -29,12 +31,33 @@ class DecodingSettings(Section):
         description="GBNF grammar that the answer follows, `step` for the step's own; llama.cpp and vLLM alone know it",
     )
 
+    response_format: str | None = added(
+        None,
+        description="JSON schema that the answer follows, as text; `step` for the step's own, `json` for any JSON; "
+        "servers and llama.cpp know it",
+    )
+
+    @field_validator("response_format")
+    @classmethod
+    def _is_a_schema(cls, form: str | None) -> str | None:
+        """Return the form, if it is one of the names or a JSON object."""
+        if form in (None, STEP_GRAMMAR, ANY_JSON):
+            return form
+        try:
+            schema = json.loads(form or "")
+        except ValueError:
+            schema = None
+        if not isinstance(schema, dict):
+            raise ValueError(f"it is {STEP_GRAMMAR}, {ANY_JSON}, or a JSON schema as text")
+        return form
+
     def text(self) -> str:
         """Return all settings as JSON with sorted keys, the input of ``parameters_hash``.
 
-        No grammar is no key, so that answers stored before there were grammars keep their hash.
+        No grammar or form is no key, so that answers stored before there were any keep their hash.
         """
-        settings = self.model_dump(mode="json", exclude={"grammar"} if self.grammar is None else None)
+        unset = {name for name in ("grammar", "response_format") if getattr(self, name) is None}
+        settings = self.model_dump(mode="json", exclude=unset)
         return json.dumps(settings, sort_keys=True, separators=(",", ":"))
 
 

@@ -1,5 +1,6 @@
 """An OpenAI-compatible server as the language model, with concurrent, retried and rate-limited requests."""
 
+import json
 import re
 import threading
 import time
@@ -10,7 +11,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from conf.errors import InputError
-from conf.llm_settings import DecodingSettings, ServerSettings
+from conf.llm_settings import ANY_JSON, DecodingSettings, ServerSettings
 from conf.redaction import without_secrets_of_the_run, without_user_info
 from udfs.failures import REFUSED, error_line, untrusted
 from udfs.http_limits import limited_client
@@ -267,10 +268,23 @@ def extra_fields(request: Request, decoding: DecodingSettings, dialect: str) -> 
         fields |= {"top_k": 0, "min_p": 0}
     if dialect == "vllm" and decoding.chat and request.answer_start:
         fields |= {"continue_final_message": True, "add_generation_prompt": False}
+    if decoding.response_format is not None:
+        fields["response_format"] = response_format(decoding.response_format)
     if decoding.grammar is not None:
         guided = {"structured_outputs": {"grammar": decoding.grammar}}  # vLLM from 0.12 on
         fields |= {"grammar": decoding.grammar} if dialect == "llama.cpp" else guided
     return fields
+
+
+def response_format(form: str) -> dict[str, Any]:
+    """Return the field ``response_format`` as OpenAI, vLLM, SGLang and llama.cpp know it.
+
+    Args:
+        form: ``json``, or a JSON schema as text.
+    """
+    if form == ANY_JSON:
+        return {"type": "json_object"}
+    return {"type": "json_schema", "json_schema": {"name": "answer", "schema": json.loads(form), "strict": True}}
 
 
 def most_tokens(request: Request, decoding: DecodingSettings) -> int:

@@ -1,5 +1,6 @@
 """Build the prompts of the generating models, and turn their answers into texts (AugESC 4.2, 4.3)."""
 
+import json
 from collections.abc import Sequence
 
 import pandas as pd
@@ -7,7 +8,8 @@ from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 
 from conf.augesc_settings import Augmenting, Baselines, RolePlaying, SamplesPerQuery, Untuned
-from etl.augesc.conversation_texts import instruction, prompt
+from conf.llm_settings import STEP_GRAMMAR, DecodingSettings
+from etl.augesc.conversation_texts import NAMES, instruction, prompt
 from etl.augesc.measures import as_text
 from etl.common.splits import content_share
 from etl.llm.requests import fault_of, with_answers, with_requests
@@ -40,13 +42,24 @@ def augmenter_requests(queries: DataFrame, generation: Augmenting, per_query: Sa
     """
     samples = F.when(F.col("source") == "ed", per_query.ed).otherwise(per_query.reddit)
     units = _units(first_queries(queries, generation.queries))
-    return with_requests(units, prompts(F.col("query")), generation.decoding, samples=samples)
+    return with_requests(units, prompts(F.col("query")), with_schema(generation.decoding), samples=samples)
 
 
 def untuned_requests(queries: DataFrame, generation: Untuned) -> DataFrame:
     """Return the untuned model's requests: one text per query, from the same prompt (AugESC 4.3)."""
     units = _units(baseline_queries(queries, generation))
-    return with_requests(units, prompts(F.col("query")), generation.untuned_decoding)
+    return with_requests(units, prompts(F.col("query")), with_schema(generation.untuned_decoding))
+
+
+def with_schema(decoding: DecodingSettings) -> DecodingSettings:
+    """Return a decoding whose form ``step`` is the JSON schema of a conversation (ours)."""
+    if decoding.response_format != STEP_GRAMMAR:
+        return decoding
+    turn = {"speaker": {"enum": [*NAMES.values()]}, "text": {"type": "string"}}
+    item = {"type": "object", "properties": turn, "required": [*turn], "additionalProperties": False}
+    talk = {"conversation": {"type": "array", "items": item}}
+    schema = {"type": "object", "properties": talk, "required": [*talk], "additionalProperties": False}
+    return decoding.model_copy(update={"response_format": json.dumps(schema, sort_keys=True)})
 
 
 def role_play_requests(queries: DataFrame, generation: RolePlaying, models: Sequence[str]) -> DataFrame:

@@ -4,6 +4,7 @@ Each module of ``etl.emo_pillars.steps`` is one step, with its ``STEP``, its pro
 faults that only its answers have, and its rows.
 """
 
+import json
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -60,6 +61,7 @@ class Step:
         form: of a second template ``<name>_<form>.txt``, which a setting chooses.
         has_grammar: whether ``<name>.gbnf`` describes the form of its answers; other steps answer in prose.
         resources: further files of ``conf`` that its prompts contain.
+        schema: the JSON schema of its answers where ``response_format`` is ``step``; None: it has none.
     """
 
     name: str
@@ -70,6 +72,7 @@ class Step:
     form: str | None = None
     has_grammar: bool = False
     resources: tuple[str, ...] = ()
+    schema: Callable[[], dict[str, Any]] | None = None
 
     @property
     def forms(self) -> tuple[str, ...]:
@@ -92,15 +95,19 @@ class Step:
         return prompt(self._file(form))
 
     def decoding(self, decoding: DecodingSettings, slots: Mapping[str, str] | None = None) -> DecodingSettings:
-        """Return a decoding whose grammar ``step`` is the text of the step's own grammar (ours).
+        """Return a decoding whose grammar or form ``step`` is the text of the step's own one (ours).
 
         Args:
             decoding: the settings ``emo_pillars.steps.<name>``.
             slots: contents of the grammar's slots.
 
         Raises:
-            InputError: the step has no grammar of its own.
+            InputError: the step has no grammar of its own, or no schema.
         """
+        if decoding.response_format == STEP_GRAMMAR:
+            if self.schema is None:
+                raise InputError(f"emo_pillars.steps.{self.name}.response_format: write a schema, this step has none")
+            decoding = decoding.model_copy(update={"response_format": json.dumps(self.schema(), sort_keys=True)})
         if decoding.grammar != STEP_GRAMMAR:
             return decoding
         if not self.has_grammar:
@@ -162,6 +169,19 @@ class Step:
 
     def _file(self, form: str) -> str:
         return f"emo_pillars/{self.name}" if form == PLAIN else f"emo_pillars/{self.name}_{form}"
+
+
+def list_schema(name: str, /, **fields: Any) -> dict[str, Any]:
+    """Return the JSON schema of an object with a list ``name`` of objects, all of whose fields are required."""
+    item = {"type": "object", "properties": fields, "required": [*fields], "additionalProperties": False}
+    listed = {name: {"type": "array", "items": item}}
+    return {"type": "object", "properties": listed, "required": [name], "additionalProperties": False}
+
+
+def text_schema(name: str) -> dict[str, Any]:
+    """Return the JSON schema of an object with one text."""
+    text = {name: {"type": "string"}}
+    return {"type": "object", "properties": text, "required": [name], "additionalProperties": False}
 
 
 def child_id(parent: str) -> Column:

@@ -25,7 +25,7 @@ from etl.emo_pillars.prompts import as_data, filled
 from etl.emo_pillars.quality import judged
 from etl.emo_pillars.quotes import unquoted
 from etl.emo_pillars.refusals import refuses
-from etl.emo_pillars.step import FAULTS, Rules, Step, child_id
+from etl.emo_pillars.step import FAULTS, Rules, Step, child_id, list_schema
 from etl.llm.json_answers import NAME, field, json_records, key_of, text_of
 from etl.llm.requests import with_requests
 from etl.pipeline.outcome import Outcome
@@ -198,6 +198,7 @@ STEP = Step(
     item=f"name: string, description: string, actor: string, {FAULTS}",
     parse=_judged,
     has_grammar=True,
+    schema=lambda: list_schema("characters", name={"type": "string"}, description={"type": "string"}),
 )
 
 

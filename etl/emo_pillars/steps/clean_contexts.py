@@ -13,7 +13,7 @@ from etl.emo_pillars.prompts import as_data, emotions, filled
 from etl.emo_pillars.prose import Prose, parse_prose
 from etl.emo_pillars.quality import judged, text_faults
 from etl.emo_pillars.remarks import without_unchanged
-from etl.emo_pillars.step import PROSE, Rules, Step
+from etl.emo_pillars.step import PROSE, Rules, Step, text_schema
 from etl.llm.json_answers import json_value, prose_of
 from etl.llm.requests import with_requests
 from etl.pipeline.outcome import Outcome
@@ -39,7 +39,14 @@ def _judged(answer: str, cut_off: bool, rules: Rules, given: Mapping[str, Any]) 
     return judged(parsed, texts, faults, rules.quality.reject)
 
 
-STEP = Step(name="clean_contexts", unit="context", key="utterance_id", item=PROSE, parse=_judged)
+STEP = Step(
+    name="clean_contexts",
+    unit="context",
+    key="utterance_id",
+    item=PROSE,
+    parse=_judged,
+    schema=lambda: text_schema("cleaned_context"),
+)
 
 
 def clean_contexts_prompt(context: Column, actor: Column, emotions: Column) -> Column:

@@ -12,7 +12,7 @@ from etl.emo_pillars.examples import with_needed_context
 from etl.emo_pillars.prompts import as_data, emotions, filled, spoken_slots
 from etl.emo_pillars.prose import parse_prose
 from etl.emo_pillars.quality import judged, text_faults
-from etl.emo_pillars.step import PROSE, Rules, Step
+from etl.emo_pillars.step import PROSE, Rules, Step, text_schema
 from etl.llm.requests import with_requests
 from etl.pipeline.outcome import Outcome
 
@@ -24,7 +24,14 @@ def _judged(answer: str, cut_off: bool, rules: Rules, given: Mapping[str, Any]) 
     return judged(parsed, texts, faults, rules.quality.reject)
 
 
-STEP = Step(name="contexts", unit="context", key="utterance_id", item=PROSE, parse=_judged)
+STEP = Step(
+    name="contexts",
+    unit="context",
+    key="utterance_id",
+    item=PROSE,
+    parse=_judged,
+    schema=lambda: text_schema("context"),
+)
 
 
 def contexts_prompt(plot: Column, actor: Column, utterance: Column, emotions: Column) -> Column:

@@ -24,7 +24,7 @@ from etl.emo_pillars.prose import prose
 from etl.emo_pillars.quality import SHORT, judged, text_faults
 from etl.emo_pillars.quotes import quotations, unquoted, without_labels
 from etl.emo_pillars.remarks import without_opening
-from etl.emo_pillars.step import PROSE, Rules, Step
+from etl.emo_pillars.step import PROSE, Rules, Step, text_schema
 from etl.llm.json_answers import json_value, prose_of
 from etl.llm.requests import with_requests
 from etl.pipeline.outcome import Outcome
@@ -118,7 +118,15 @@ def _judged(answer: str, cut_off: bool, rules: Rules, given: Mapping[str, Any]) 
     return judged(parsed, texts, faults, rules.quality.reject)
 
 
-STEP = Step(name="rewrites", unit="rewrite", key="utterance_id", item=PROSE, parse=_judged, form="example")
+STEP = Step(
+    name="rewrites",
+    unit="rewrite",
+    key="utterance_id",
+    item=PROSE,
+    parse=_judged,
+    form="example",
+    schema=lambda: text_schema("rewritten_utterance"),
+)
 
 
 def rewrites_prompt(context: Column, actor: Column, utterance: Column, emotions: Column, form: str = PLAIN) -> Column:

@@ -8,12 +8,12 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from conf.llm_settings import DecodingSettings
-from conf.taxonomy import GOEMOTIONS
+from conf.taxonomy import GOEMOTIONS, goemotions_labels
 from etl.emo_pillars.answers import ARROW, Line, Parsed, Rejected, echoes, lines_of, without_emoji, without_repeats
 from etl.emo_pillars.labels import Names, known_only
 from etl.emo_pillars.prompts import PLAIN, as_data, definitions, filled, labels_of_grammar
 from etl.emo_pillars.quality import judged
-from etl.emo_pillars.step import MAPPED, Rules, Step
+from etl.emo_pillars.step import MAPPED, Rules, Step, list_schema
 from etl.llm.json_answers import LABEL, LEVEL, WHY, field, json_records, text_of, unwrapped
 from etl.llm.requests import with_requests
 from etl.pipeline.outcome import Outcome
@@ -196,6 +196,7 @@ STEP = Step(
     form="shared",
     has_grammar=True,
     resources=(GOEMOTIONS,),
+    schema=lambda: list_schema("labels", label={"enum": [*goemotions_labels()]}, level={"type": "number"}),
 )
 
 
@@ -223,7 +224,8 @@ def requests(utterances: DataFrame, top_labels: int, order: str, decoding: Decod
     primary = F.col("label")
     prompt = soft_labels_prompt(F.col("utterance"), primary, top_labels, order)
     units = utterances.select("utterance_id", "utterance", "label")
-    return with_requests(units, prompt, STEP.decoding(decoding, grammar_slots()), soft_labels_start(primary))
+    start = soft_labels_start(primary) if decoding.response_format is None else None  # JSON begins with a bracket
+    return with_requests(units, prompt, STEP.decoding(decoding, grammar_slots()), start)
 
 
 def rows(answers: DataFrame, top: int, quality: Any, form: str = PLAIN) -> Outcome:

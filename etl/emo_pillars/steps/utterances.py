@@ -9,7 +9,7 @@ from pyspark.sql import functions as F
 
 from conf.emo_pillars_settings import UtterancePrompt
 from conf.llm_settings import DecodingSettings
-from conf.taxonomy import GOEMOTIONS
+from conf.taxonomy import GOEMOTIONS, goemotions_labels
 from etl.emo_pillars.answers import (
     ARROW,
     Line,
@@ -30,7 +30,7 @@ from etl.emo_pillars.prompts import NEUTRAL, PLAIN, as_data, definitions, filled
 from etl.emo_pillars.quality import SHORT, judged, text_faults
 from etl.emo_pillars.quotes import quotations, unquoted, without_labels
 from etl.emo_pillars.refusals import refuses
-from etl.emo_pillars.step import MAPPED, Rules, Step, child_id
+from etl.emo_pillars.step import MAPPED, Rules, Step, child_id, list_schema
 from etl.llm.json_answers import LABEL, WHY, WORDS, field, json_records, key_of, text_of
 from etl.llm.requests import with_requests
 from etl.pipeline.outcome import Outcome
@@ -300,6 +300,7 @@ STEP = Step(
     form="shared",
     has_grammar=True,
     resources=(GOEMOTIONS,),
+    schema=lambda: list_schema("utterances", emotion={"enum": [*goemotions_labels()]}, utterance={"type": "string"}),
 )
 
 

@@ -60,12 +60,13 @@ class LocalGenerator(nn.Module):
         """Return one answer a request, in order; rows of one width are computed together, the longest first.
 
         Raises:
-            InputError: the decoding has a grammar.
+            InputError: the decoding has a grammar or a form.
         """
-        if decoding.grammar is not None:
-            raise InputError(
-                "transformers follow no grammar: leave grammar out, or name the model gguf:... (llama.cpp)"
-            )
+        for name in ("grammar", "response_format"):
+            if getattr(decoding, name) is not None:
+                raise InputError(
+                    f"transformers follow no {name}: leave {name} out, or name the model gguf:... (llama.cpp)"
+                )
         rows = [self._row(request, decoding) for request in requests]
         errors = [self._misfit(row) for row in rows]
         found = [Answer(None, prompt_tokens=len(row.ids), error=error) for row, error in zip(rows, errors, strict=True)]

@@ -1,0 +1,82 @@
+"""Answers whose form a JSON schema prescribes: what servers are sent, and that answers of the form are read whole."""
+
+import json
+from typing import Any
+
+import pytest
+from pydantic import ValidationError
+
+from conf.emo_pillars_settings import EmoPillarsSettings
+from conf.errors import InputError
+from conf.llm_settings import DecodingSettings
+from etl.augesc.conversation_texts import parse, prompt
+from etl.augesc.generation import with_schema
+from etl.emo_pillars.labels import known_names
+from etl.emo_pillars.step import Rules, Step
+from etl.emo_pillars.steps import SYNTHESIS, topic_names
+from udfs.llm_requests import Request
+from udfs.llm_server import extra_fields
+
+SCHEMA = '{"type": "object"}'
+
+
+@pytest.mark.parametrize("dialect", ["vllm", "llama.cpp", "openai"])
+@pytest.mark.parametrize(
+    ("form", "field"),
+    [
+        ("json", {"type": "json_object"}),
+        (
+            SCHEMA,
+            {"type": "json_schema", "json_schema": {"name": "answer", "schema": {"type": "object"}, "strict": True}},
+        ),
+    ],
+)
+def test_a_form_is_sent_as_servers_know_it(dialect: str, form: str, field: dict[str, Any]) -> None:
+    sent = extra_fields(Request("p"), DecodingSettings(response_format=form), dialect)
+    assert sent["response_format"] == field
+    assert "response_format" not in extra_fields(Request("p"), DecodingSettings(), dialect)
+
+
+@pytest.mark.parametrize("form", ["{", "[1]", "lines", ""])
+def test_what_is_no_schema_is_refused(form: str) -> None:
+    with pytest.raises(ValidationError, match="a JSON schema as text"):
+        DecodingSettings(response_format=form)
+
+
+def test_no_form_leaves_the_hash_of_stored_answers_alone() -> None:
+    assert "response_format" not in DecodingSettings().text()
+    assert "response_format" in DecodingSettings(response_format="json").text()
+
+
+def example(schema: dict[str, Any], words: str) -> Any:
+    """Return a value of a schema."""
+    if "enum" in schema:
+        return schema["enum"][0]
+    if schema["type"] == "object":
+        return {name: example(inner, words) for name, inner in schema["properties"].items()}
+    if schema["type"] == "array":
+        return [example(schema["items"], words)]
+    return 0.5 if schema["type"] == "number" else words
+
+
+@pytest.mark.parametrize("step", SYNTHESIS, ids=lambda step: step.name)
+def test_an_answer_of_a_steps_schema_is_read(step: Step) -> None:
+    decoding = step.decoding(DecodingSettings(response_format="step"))
+    schema = json.loads(decoding.response_format or "")
+    answer = json.dumps(example(schema, "Ada lights the lamp again."))
+    rules = Rules(step.template(), known_names(), EmoPillarsSettings().quality)
+    parsed = step.items_of(rules, answer, False, {})
+    assert len(parsed.items) == 1
+    assert parsed.rejected == []
+
+
+def test_a_step_without_a_schema_says_so() -> None:
+    with pytest.raises(InputError, match=r"topic_names\.response_format"):
+        topic_names.STEP.decoding(DecodingSettings(response_format="step"))
+
+
+def test_a_conversation_of_the_schema_is_read() -> None:
+    schema = json.loads(with_schema(DecodingSettings(response_format="step")).response_format or "")
+    parsed = parse(prompt("My shifts were cut .") + json.dumps(example(schema, "Since when ?")))
+    assert [turn.text for turn in parsed.turns] == ["My shifts were cut .", "Since when ?"]
+    assert parsed.faulty == ()
