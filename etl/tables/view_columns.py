@@ -219,6 +219,7 @@ OWN: dict[str, str] = {
     "shifted": "whether the topic is left",
     "significance": "level of significance",
     "significant": "whether the difference is significant",
+    "significant_in_pairs": "whether the gain is significant at the 1 % level by tests of the same passages",
     "similar": "the similar dialogue, its turns joined by |",
     "speaker": "name of the label that the turn opens with, if the subtitles have one",
     "specified": "votes in the worker's own words",
