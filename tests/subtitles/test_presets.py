@@ -120,7 +120,7 @@ CASES = [
     (["abcd 12 !", "So it is ."], *[["too_few_letters", NEXT]] * 2, ["", ""]),  # 4 of 9, 4 of 7, 4 of 6
     (["abcd 123 !", "So it is ."], *[["too_few_letters", NEXT]] * 2, ["too_few_letters", ""]),  # 4 of 10, 8, 7
     (["No ...", "So it is ."], *[["too_few_letters", NEXT]] * 2, ["", ""]),
-    (['" Never " , he said .', "It is late ."], ["quotation", NEXT], ["", ""], ["", ""]),
+    (['" Never again " , he said then .', "It is late ."], ["quotation", NEXT], ["", ""], ["", ""]),
     (["We can wait . Sync by greenowl", "So it is ."], ["", ""], ["", ""], ["", ""]),
     (["No .", "So it is ."], ["too_few_letters", NEXT], ["", ""], ["", ""]),  # 2 of 4, 2 of 3
     (["Hi .", "Yes , sir .", "He ."], ["too_few_letters", NEXT, NEXT], ["", "", ""], ["", "", ""]),

@@ -37,7 +37,7 @@ CUES = {
         ("- Où étiez-vous, M. Noël\u00a0?", "- À l'hôtel, avec ma sœur."),
         ("Et après\u00a0?",),
         ("- Il a dit «\u00a0jamais\u00a0», voilà tout.", "- Ça m'étonne. Pas toi\u00a0?"),
-        ("Bon. On y va.",),
+        ("Bon, allons-y maintenant.",),
         ("Sous-titres\u00a0: Jeanne Exemple",),
     ),
     "el": (
@@ -76,7 +76,7 @@ CLEAN = {
     ],
     "fr": [
         ["Où étiez-vous , M. Noël ?", "À l 'hôtel , avec ma sœur . Et après ?"],
-        ["Il a dit « jamais » , voilà tout .", "Ça m 'étonne . Pas toi ? Bon . On y va ."],
+        ["Il a dit « jamais » , voilà tout .", "Ça m 'étonne . Pas toi ? Bon , allons-y maintenant ."],
     ],
     "el": [
         ["Πού ήσουν χθες ; Σε έψαχνα .", "Στο σπίτι , κ. Νίκο . Γιατί δεν απαντούσες ;"],
