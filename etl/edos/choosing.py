@@ -184,24 +184,41 @@ def choose_emotional(
 
 
 def floors(
-    dialogues: DataFrame, weak_labels: DataFrame, top_n: int, how: str, not_emotions: Sequence[str]
+    dialogues: DataFrame,
+    weak_labels: DataFrame,
+    top_n: int,
+    how: str,
+    not_emotions: Sequence[str],
+    emotions: Sequence[str] = (),
 ) -> list[dict[str, float | str | int]]:
     """Return what each rule of ``RULES`` would choose, the floors among them.
 
+    Args:
+        emotions: the labels of the taxonomy that are emotions, no intents and not neutral.
+
     Returns:
-        for each rule: dialogues chosen, their turns each, the mean emotion, and the told share of dialogues with a
-        fault, which is 1 minus the mean certainty.
+        for each rule: dialogues chosen, their turns each, the mean emotion, the told share of dialogues with a fault,
+        which is 1 minus the mean certainty, and the shares of dialogues with an emotion as a turn's weak label
+        (``emotional``) and as the first turn's (``opened``); null without ``emotions``.
     """
+    labelled = weak_labels if "label" in weak_labels.columns else weak_labels.withColumn("label", F.lit(None))
+    is_emotion = F.col("label").isin(*emotions) if emotions else F.lit(None).cast("boolean")
+    kinds = labelled.groupBy("dialogue_id").agg(
+        F.max(is_emotion.cast("int")).alias("emotional"),
+        F.max((is_emotion & (F.col("turn") == 0)).cast("int")).alias("opened"),
+    )
     scored = scored_dialogues(dialogues, weak_labels, how, not_emotions).filter(F.col("emotion").isNotNull())
     found: list[dict[str, float | str | int]] = []
     for rule in RULES:
         order = ranked(scored.select("dialogue_id", (score_of(rule) / F.lit(PLACES)).alias("confidence")))
-        chosen = scored.join(order.filter(F.col("rank") <= top_n), "dialogue_id")
+        chosen = scored.join(order.filter(F.col("rank") <= top_n), "dialogue_id").join(kinds, "dialogue_id", "left")
         (row,) = chosen.agg(
             F.count("*").alias("dialogues"),
             F.avg(F.size("turns")).alias("turns"),
             F.avg("emotion").alias("emotion"),
             (1 - F.avg(F.coalesce("certainty", F.lit(0.0)))).alias("faults"),
+            F.avg("emotional").alias("emotional"),
+            F.avg("opened").alias("opened"),
         ).collect()
         found.append({"rule": rule, **row.asDict()})
     return found

@@ -108,6 +108,17 @@ def test_the_floors_stand_beside_the_rules(spark: SparkSession) -> None:
     assert found["emotion"]["emotion"] == pytest.approx(0.6)
     assert found["random"]["dialogues"] == 2
     assert found["random"]["faults"] == pytest.approx(0.25)
+    assert found["random"]["emotional"] is None
+
+
+def test_the_rules_say_how_many_dialogues_have_an_emotion(spark: SparkSession) -> None:
+    dialogues, labels = choosing_frames(spark)
+    named = labels.withColumn("label", F.when(F.col("dialogue_id") == "b-0", "sad").otherwise("agreeing"))
+    second = F.expr("dialogue_id = 'a-0' AND turn = 1")
+    late = named.withColumn("label", F.when(second, "sad").otherwise(F.col("label")))
+    found = {row["rule"]: row for row in floors(dialogues, late, 2, "mean", ("agreeing",), ("sad", "joyful"))}
+    assert found["emotion"]["emotional"] == 1.0  # b-0, which opens with one, and a-0
+    assert found["emotion"]["opened"] == 0.5
 
 
 def test_an_unknown_rule_is_refused(spark: SparkSession) -> None:
