@@ -8,9 +8,9 @@ from pyspark.sql import SparkSession
 
 from conf.settings import load_settings
 from conf.training_settings import SegmenterOptions, SvmOptions, TurnPairSettings
-from etl.subtitles.turn_evaluation import at_most
+from etl.subtitles.turn_evaluation import at_most, split_held_out
 from etl.subtitles.turn_features import LemmaTable, PairContext
-from etl.subtitles.turn_pairs import marked_pairs
+from etl.subtitles.turn_pairs import films_by_hash, marked_pairs
 from etl.subtitles.turn_ragged import Ragged
 from etl.subtitles.turn_scorers import EQUAL_WEIGHTS, BothScorer, turn_scorer
 from etl.training.recipes.turn_segmenter import (
@@ -32,12 +32,12 @@ PAIRS = TurnPairSettings(
     max_tokens=24,
     threads=1,
     subtitle_pairs=5_000,
-    films=500,
+    films=1_000,
 )
 
 
 def test_both_are_trained_weighed_and_registered(spark: SparkSession, tmp_path: Path) -> None:
-    films = [turn_file(f"m{n}.xml", f"m{n}", turn_small_talk(f"m{n}")) for n in range(400)]
+    films = [turn_file(f"m{n}.xml", f"m{n}", turn_small_talk(f"m{n}")) for n in range(800)]
     files = spark.createDataFrame(films, FILES).cache()
     settings = load_settings("local", [], {"lakehouse.root": str(tmp_path / "lake")})
     said: list[str] = []
@@ -53,7 +53,7 @@ def test_both_are_trained_weighed_and_registered(spark: SparkSession, tmp_path: 
     assert weights != "weights: SVM {:.2f}, encoder {:.2f}, constant {:.2f}".format(*EQUAL_WEIGHTS)
     store = model_store(run.tracking)
     version = store.client().get_model_version_by_alias(options.name, "champion")
-    assert version.tags["films"] == "400"
+    assert version.tags["films"] == "800"
     model = run.model(f"models:/{options.name}@champion")
     scorer = turn_scorer(model.path, LemmaTable.of({}), 8, 1)
     assert isinstance(scorer, BothScorer)
@@ -68,8 +68,8 @@ def test_an_encoder_learns_from_more_pairs_and_films_than_the_svm() -> None:
     assert widest(options, PAIRS) == options
     for kind in ("encoder", "cascade", "both"):
         found = widest(options.model_copy(update={"kind": kind}), PAIRS)
-        assert (found.subtitle_pairs, found.films) == (5_000, 500)
-    many = SegmenterOptions(kind="both", subtitle_pairs=9_000, films=900)
+        assert (found.subtitle_pairs, found.films) == (5_000, 1_000)
+    many = SegmenterOptions(kind="both", subtitle_pairs=9_000, films=9_000)
     assert widest(many, PAIRS) == many
 
 
@@ -84,3 +84,11 @@ def test_a_model_that_learned_from_no_mark_has_no_film_behind_it(spark: SparkSes
     assert films_behind(files, {"meld": 500, "dashes": 3}) == 2
     assert films_behind(files, {"meld": 500}) == 0
     assert films_behind(files, {"meld": 500, "dashes": 0}) == 0
+
+
+def test_the_films_that_are_read_of_a_large_corpus_are_not_all_held_out(spark: SparkSession) -> None:
+    files = spark.createDataFrame([(f"{number}",) for number in range(2_000)], "movie_id string")
+    read = films_by_hash(files, 200).withColumnRenamed("movie_id", "split_group")
+    training, held_out = split_held_out(read, 0.2)
+    assert 140 < training.count() < 180
+    assert held_out.count() == 200 - training.count()
