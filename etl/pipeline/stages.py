@@ -210,10 +210,18 @@ class Stage:
 
     def settings_hash(self, settings: Settings) -> str:
         """Return a hash of what counts: settings, and the content of outside files and resources."""
-        return self.counted(settings)[0]
+        return self._hashed(*self._declared(settings))
 
     def counted(self, settings: Settings) -> tuple[str, dict[str, str]]:
         """Return `settings_hash`, and what counts by name: each setting's value, if it is short, or a digest."""
+        declared, outside = self._declared(settings)
+        shown = {key: _short(value) for key, value in _leaves(declared)}
+        shown |= {f"{self._named_source(key)}": _short(value) for key, value in outside.items()}
+        shown |= {f"conf/{pattern}": _short(digests((pattern,))) for pattern in self.resources}
+        return self._hashed(declared, outside), shown
+
+    def _declared(self, settings: Settings) -> tuple[dict[str, Any], dict[str, Any]]:
+        """Return the settings whose value counts, and the digests of outside files, by key."""
         keys = self.keys(Counts.VALUE, settings=settings)
         declared = {key: setting(settings, key) for key in keys if not is_added_default(settings, key)}
         files = self.keys(Counts.FILES, settings=settings)
@@ -222,12 +230,12 @@ class Stage:
         }
         if self.fingerprint is not None:
             outside["fingerprint"] = self.fingerprint.call((), settings, None)
+        return declared, outside
+
+    def _hashed(self, declared: Mapping[str, Any], outside: Mapping[str, Any]) -> str:
         packaged = [digests(self.resources)] if self.resources else []
         text = json.dumps([declared, outside, *packaged], sort_keys=True, default=_plain)
-        shown = {key: _short(value) for key, value in _leaves(declared)}
-        shown |= {f"{self._named_source(key)}": _short(value) for key, value in outside.items()}
-        shown |= {f"conf/{pattern}": _short(digests((pattern,))) for pattern in self.resources}
-        return hashlib.sha256(text.encode()).hexdigest()[:16], shown
+        return hashlib.sha256(text.encode()).hexdigest()[:16]
 
     def _named_source(self, key: str) -> str:
         """Return what a plan calls files outside the lakehouse: by the settings that name them."""
