@@ -298,21 +298,33 @@ def _sections(content: Any, place: str) -> dict[str, Any]:
     return content
 
 
+_MOST_PROBLEMS = 10
+_MOST_SHOWN = 150
+
+
+def _short(text: str) -> str:
+    """Return a key or a value as a message shows it: in one line, and cut."""
+    plain = " ".join(text.split())
+    return plain if len(plain) <= _MOST_SHOWN else f"{plain[:_MOST_SHOWN]}..."
+
+
 def _one_line(error: ValidationError) -> str:
-    return "; ".join(_problem(problem) for problem in error.errors())
+    problems = error.errors()
+    more = [f"and {len(problems) - _MOST_PROBLEMS} more"] if len(problems) > _MOST_PROBLEMS else []
+    return "; ".join([*(_problem(problem) for problem in problems[:_MOST_PROBLEMS]), *more])
 
 
 def _problem(problem: Mapping[str, Any]) -> str:
-    key = ".".join(str(part) for part in problem["loc"])
-    given = problem["input"]
+    key = _short(".".join(str(part) for part in problem["loc"]))
+    given = _short(repr(problem["input"]))
     if problem["type"] == "extra_forbidden":
         return f"setting {key} is not known{_meant(key)}"
     if problem["type"] in ("model_type", "model_attributes_type"):
         inside = next((one for one in _keys(Settings, "") if one.startswith(f"{key}.")), f"{key}.NAME")
-        return f"setting {key} is a section, got {given!r}: name a setting in it, such as {inside}"
-    if problem["type"] in ("tuple_type", "list_type") and isinstance(given, str | int | float):
-        return f"setting {key} is a list, got {given!r}: write [{given}]"
-    return f"setting {key}: {problem['msg']}, got {given!r}"
+        return f"setting {key} is a section, got {given}: name a setting in it, such as {inside}"
+    if problem["type"] in ("tuple_type", "list_type") and isinstance(problem["input"], str | int | float):
+        return f"setting {key} is a list, got {given}: write [{_short(str(problem['input']))}]"
+    return f"setting {key}: {problem['msg']}, got {given}"
 
 
 def _meant(key: str) -> str:

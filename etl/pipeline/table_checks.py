@@ -270,6 +270,8 @@ def _check_commit(file: Path, newest: bool) -> set[str]:
     if newest:
         cure = f"delete it ({file.name[:-5]} alone is lost), and run: its stage works again"
     names: set[str] = set()
+    added = 0
+    about: Any = None
     try:
         lines = file.read_bytes().decode("utf-8").splitlines()
     except (OSError, UnicodeDecodeError) as error:
@@ -284,13 +286,30 @@ def _check_commit(file: Path, newest: bool) -> set[str]:
         if not isinstance(action, dict) or not action.keys() <= ACTIONS:
             raise _DamageError(file, f"has no action of Delta in line {number}", cure)
         names |= action.keys()
+        added += "add" in action
+        about = action.get("commitInfo", about)
         if isinstance(action.get("protocol"), dict) and (problem := _protocol_problem(action["protocol"])):
             raise _DamageError(
                 file, problem, "use the version of Spark and Delta that wrote it, or another lakehouse.root"
             )
     if not names:
         raise _DamageError(file, "is empty", cure)
+    if (announced := _announced_files(about)) > added:
+        raise _DamageError(file, f"is cut: it announces {announced} files, and {added} are in it", cure)
     return names
+
+
+def _announced_files(about: Any) -> int:
+    """Return how many files, at least, a commit's ``commitInfo`` says that it adds.
+
+    delta-rs counts the files. Spark counts empty ones, too, which it does not add: only its rows tell of one file.
+    """
+    metrics = about.get("operationMetrics") if isinstance(about, dict) else None
+    if not isinstance(metrics, dict):
+        return 0
+    files = metrics.get("num_added_files")
+    rows = str(metrics.get("numOutputRows", "0")) if about.get("operation") == "WRITE" else "0"
+    return files if isinstance(files, int) else int(rows.isascii() and rows.isdigit() and int(rows) > 0)
 
 
 def _protocol_problem(protocol: Mapping[str, Any]) -> str | None:
@@ -321,9 +340,10 @@ def _check_files(folder: Path) -> None:
     sizes = zip(actions["path"].to_pylist(), actions["size_bytes"].to_pylist(), strict=True)
     for name, size in sizes:
         file = folder / unquote(name)
-        if not file.is_file():
-            raise _DamageError(file, "is not there")
-        found = file.stat().st_size
+        try:
+            found = file.stat().st_size
+        except (OSError, ValueError):
+            raise _DamageError(file, "is not there") from None
         if found != size:
             raise _DamageError(file, f"has {found} bytes, {size} were written")
 

@@ -53,6 +53,17 @@ def test_a_bad_file_is_named_in_one_line(tmp_path: Path, kind: str) -> None:
     assert "\n" not in line
 
 
+def test_a_message_is_short_whatever_the_value(tmp_path: Path) -> None:
+    path = tmp_path / "mine.yaml"
+    path.write_text(
+        "models: {" + ", ".join(f"x{n}: '{'9' * 5_000}'" for n in range(50)) + f", batch_size: '{'9' * 9_999}'}}"
+    )
+    with pytest.raises(InputError) as raised:
+        load_settings("local", [path])
+    assert len(str(raised.value)) < 4_000
+    assert "and 41 more" in str(raised.value)
+
+
 def test_aliases_merges_and_a_byte_order_mark_are_read(tmp_path: Path) -> None:
     path = tmp_path / "mine.yaml"
     path.write_bytes(b"\xef\xbb\xbfllm: &a {batch_size: 3}\nmodels: {}\n")

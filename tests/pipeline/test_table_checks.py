@@ -194,6 +194,20 @@ DAMAGE: dict[str, tuple[int | None, Callable[[Path], object], str, str, str]] = 
         "has 50 bytes",
         AGAIN,
     ),
+    "a commit is cut at the end of a line": (
+        None,
+        lambda one: commit(one, 2).write_text(commit(one, 2).read_text().splitlines()[0] + "\n"),
+        "2.json",
+        "is cut: it announces 1 files, and 0 are in it",
+        AGAIN,
+    ),
+    "a name longer than names may be": (
+        None,
+        lambda one: commit(one, 2).write_text(commit(one, 2).read_text().replace("-c000", "9" * 300)),
+        ".parquet",
+        "is not there",
+        AGAIN,
+    ),
 }
 
 
