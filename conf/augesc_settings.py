@@ -38,6 +38,14 @@ class QueryRules(Section):
     emotions: tuple[str, ...] = Field(
         (), description="labels of EmpatheticDialogues; empty: the negative ones (conf/augesc/negative_emotions.txt)"
     )
+    judges: tuple[Literal["emotions", "goemotions", "toxicity"], ...] = Field(
+        ("emotions", "goemotions", "toxicity"),
+        description="AugESC A: what posts of forums are judged by; neutral, positive and toxic ones are left out. "
+        "Where models names no classifier for one, the sentence encoder with our examples stands in",
+    )
+    toxic: float = Field(
+        0.5, ge=0, le=1, description="ours: probability from which a classifier's toxic post is left out"
+    )
     forums: tuple[str, ...] = Field(
         (), description="subreddits whose posts count; empty: all of the dump (the paper's 55 are not listed in it)"
     )

@@ -145,7 +145,7 @@ class EmotionStudentSettings(EmotionClassifierSettings):
     crowd_teacher_share: float = added(0.0, ge=0, le=1, description="the same of the rows that people labelled")
 
 
-CLASSIFIERS = ("toxicity", "contradiction")
+CLASSIFIERS = ("toxicity", "contradiction", "query_emotions", "query_goemotions")
 LANGUAGE_MODELS = ("generator", "augmenter_base", "dialogue_base", "reply_base", "topic_namer")
 """Keys of `ModelSettings` whose folders hold a sequence classifier, or a causal language model."""
 
@@ -165,6 +165,12 @@ class ModelSettings(Section):
     )
     toxicity: str | None = Field(
         None, description="a classifier with a label toxic or toxicity; null: a list of profane words stands in"
+    )
+    query_emotions: str | None = Field(
+        None, description="AugESC A: a classifier of Ekman's emotions and neutral; null: the sentence encoder stands in"
+    )
+    query_goemotions: str | None = Field(
+        None, description="AugESC A: a classifier of GoEmotions' labels; null: the sentence encoder stands in"
     )
     contradiction: str | None = Field(
         None, description="a classifier of pairs with a label contradiction; null: rules alone look for contradictions"

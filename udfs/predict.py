@@ -25,6 +25,7 @@ from udfs.models.stores import load_once
 WEAK_SCHEMA = "text_hash string, model string, top3 array<struct<label: string, confidence: float>>, error string"
 DIALOGUE_SCHEMA = "history_hash string, model string, label string, confidence float, error string"
 SCORE_SCHEMA = "text_hash string, model string, score float, error string"
+LABEL_SCHEMA = "text_hash string, model string, label string, score float, error string"
 EMBEDDING_SCHEMA = "text_hash string, model string, embedding array<float>, error string"
 PASSAGE_SCHEMA = (
     "model string, probabilities array<float>, threshold double, label_thresholds array<double>, error string"
@@ -152,6 +153,26 @@ def label_scores(
 
     model = partial(worker_model, model_path, HubClassifier.load, threads)
     return answered(texts.select("text_hash", "text", "other"), partitions, model, scores, SCORE_SCHEMA)
+
+
+def best_labels(
+    texts: DataFrame, model_path: str, identity: str, *, batch_size: int = 64, threads: int = 1, partitions: int = 0
+) -> DataFrame:
+    """Return a public classifier's most probable label as (text_hash, model, label, score, error), to 4 decimals.
+
+    Args:
+        texts: (text_hash, text), each text once.
+        model_path, identity, batch_size, threads, partitions: see `score_texts`.
+    """
+
+    def best(model: HubClassifier, frame: pd.DataFrame) -> dict[str, Any]:
+        found, errors = answers_or_errors(lambda some: model.scores(some, None, None, batch_size), list(frame["text"]))
+        chosen = [("", None) if one is None else top_labels(one, model.labels, 1)[0] for one in found]
+        scores = pd.Series([score for _, score in chosen], dtype="float32")
+        return {"model": identity, "label": [label or None for label, _ in chosen], "score": scores, "error": errors}
+
+    model = partial(worker_model, model_path, HubClassifier.load, threads)
+    return answered(texts.select("text_hash", "text"), partitions, model, best, LABEL_SCHEMA)
 
 
 def answer_passages(

@@ -90,7 +90,7 @@ def chosen_queries(
     negative label); ``link_or_media`` (AugESC A, 1); ``length``: too few words to start a conversation, or so many that
     utterances become long (AugESC 4.2); ``sensitive``; ``medication``; ``forum_word`` (posts of forums); ``duplicate``:
     the same words as an earlier query by source and id. The paper applies the word lists to Reddit only, we apply them
-    to both sources. The paper's classifiers of emotion and toxicity are not included.
+    to both sources. ``etl.augesc.post_judges`` then judges emotion and toxicity.
 
     Args:
         posts: rows of ``empathetic_posts`` and ``forum_posts``, with lengths.

@@ -52,7 +52,7 @@ def publish_augesc(conversations: DataFrame, queries: DataFrame, run: StageRun, 
         settings.conversations_per_file,
         what="conversations",
     )
-    views = rows_of(lakehouse, ("augesc_table_1", "augesc_table_2"))
+    views = rows_of(lakehouse, ("augesc_table_1", "augesc_table_2", "augesc_query_filters"))
     folders.write_text(f"{folder}/{CARD}", augesc_card(settings.name, manifest.rows, settings.formats, views))
     folders.write_text(f"{folder}/{CROISSANT}", augesc_croissant(settings.name, manifest.rows, settings.formats))
     return folder
@@ -102,7 +102,7 @@ def augesc_card(
         name: of the data set.
         rows: number of conversations by split.
         formats: parquet, jsonl; loaders read the first one by default.
-        views: rows of augesc_table_1 and augesc_table_2.
+        views: rows of augesc_table_1, augesc_table_2 and augesc_query_filters.
     """
     template = Template(resources.text("publishing/augesc_card.md"))
     text = template.substitute(
@@ -115,6 +115,7 @@ def augesc_card(
             for row in views.get("augesc_table_2", ())
             if row["value"] is not None
         ),
+        filters=_cells((row["source"], row["judge"], row["queries"]) for row in views.get("augesc_query_filters", ())),
         requirements=_cells(
             (row["source"], row["requirement"].replace("_", " "), row["percent"], row["paper_percent"])
             for row in views.get("augesc_table_1", ())

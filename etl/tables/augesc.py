@@ -30,7 +30,10 @@ QUERIES = Table(
     "One post that begins a conversation (AugESC 4.2, A).",
     """
     query_id string COMMENT 'source and the post\\'s id', source string COMMENT 'ed or reddit', forum string,
-    emotion string COMMENT 'label of EmpatheticDialogues', text string, tokens int COMMENT 'NLTK word tokens'
+    emotion string COMMENT 'label of EmpatheticDialogues', text string, tokens int COMMENT 'NLTK word tokens',
+    emotions string COMMENT 'label of the first classifier of emotions; null: not judged by it',
+    goemotions string COMMENT 'of the second', toxicity string COMMENT 'of the classifier of toxicity',
+    judged_by array<string> COMMENT 'judges that were asked, each with its model; none: as people labelled it'
     """,
     ("query_id",),
     {"source_is_known": "source IN ('ed', 'reddit')"},

@@ -1,17 +1,23 @@
 """Generate support conversations: sessions, queries, tuned models and their texts (AugESC 4, 6.1)."""
 
+from collections.abc import Sequence
 from typing import Annotated
 
+import numpy as np
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from conf.augesc_settings import Augmenting, QueryRules, RolePlaying, SamplesPerQuery, TrainingDraw, Untuned
 from conf.language_settings import AugmenterSettings
 from conf.llm_settings import LlmSettings
-from conf.wordlists import cased_words
+from conf.taxonomy import GOEMOTIONS, GOEMOTIONS_MAPPING
+from conf.wordlists import cased_words, words
 from etl.augesc import generation as requests
 from etl.augesc import queries, sessions
 from etl.augesc.conversation_texts import INSTRUCTION, next_prompt
+from etl.augesc.post_judges import EXAMPLES, TOXICITY, examples, judged_posts, nearest_label
+from etl.common.columns import with_columns_once
+from etl.common.hashes import text_hash
 from etl.common.labelled_files import files_under, local_rows, with_dropped
 from etl.llm.model_stages import prompt_stage, source
 from etl.pipeline import At, Incremental, Model, StageRun, Units, stage
@@ -30,6 +36,9 @@ LISTS = EMOTIONS, SENSITIVE, MEDICATION, FORUM = (
 )
 GENERATION = "augesc.generation"
 ROLES = ("seeker", "supporter")
+JUDGES_MODELS = {"emotions": "query_emotions", "goemotions": "query_goemotions", TOXICITY: "toxicity"}
+"""The key under ``models`` of each judge's classifier."""
+STAND_IN = "sentence_encoder"
 
 
 @stage(
@@ -63,11 +72,42 @@ def augesc_draw_sessions(known: DataFrame, draw: TrainingDraw) -> Outcome:
     return sessions.training_draw(known, draw.training, draw.seed)
 
 
+def _labels(posts: DataFrame, judges: Sequence[str], run: StageRun) -> dict[str, DataFrame]:
+    """Return each judge's labels of the distinct texts: of its classifier, or else of the sentence encoder."""
+    from udfs.predict import best_labels, embed_texts, label_scores
+
+    texts = posts.select("text_hash", "text").dropDuplicates(["text_hash"]).persist()
+    labels = {}
+    for judge in judges:
+        model = run.model(JUDGES_MODELS[judge])
+        if model.given and judge == TOXICITY:
+            pairs = texts.withColumn("other", F.lit(None).cast("string"))
+            scored = label_scores(pairs, ("toxic", "toxicity"), **model.arguments)
+            labels[judge] = scored.withColumn("label", F.when(F.col("score").isNotNull(), "scored"))
+        elif model.given:
+            labels[judge] = best_labels(texts, **model.arguments)
+    if missing := [judge for judge in judges if judge not in labels]:
+        encoder = run.model(STAND_IN)
+        known = examples()
+        listed = [(str(place), one.text) for place, one in enumerate(known)]
+        found = embed_texts(run.spark.createDataFrame(listed, "text_hash string, text string"), **encoder.arguments)
+        by_place = {int(row.text_hash): row.embedding for row in found.collect()}
+        vectors = np.array([by_place[place] for place in range(len(known))], dtype=np.float32)
+        embedded = embed_texts(texts, **encoder.arguments).persist()
+        for judge in missing:
+            label = nearest_label(F.col("embedding"), judge, known, vectors)
+            named = {"label": label, "score": F.lit(None).cast("float"), "model": F.lit("sentence_encoder")}
+            labels[judge] = embedded.withColumns(named)
+    return labels
+
+
 @stage(
     manual=True,
     writes=QUERIES,
+    models=(*JUDGES_MODELS.values(), STAND_IN),
     units="posts",
-    resources=tuple(f"{name}.txt" for name in LISTS),
+    resources=(*(f"{name}.txt" for name in LISTS), EXAMPLES, GOEMOTIONS, GOEMOTIONS_MAPPING, "profanity.txt"),
+    version=2,
 )
 def augesc_collect_queries(
     named: Annotated[tuple[str, ...], At("augesc.queries")], rules: QueryRules, run: StageRun
@@ -88,6 +128,10 @@ def augesc_collect_queries(
         forum_words=cased_words(FORUM),
         forums=[name.lower() for name in rules.forums],
     )
+    judged = with_columns_once(outcome.rows, text_hash=text_hash(F.col("text"))).persist()
+    labels = _labels(judged.where(F.col("source") == "reddit"), rules.judges, run)
+    profane = () if run.model(JUDGES_MODELS[TOXICITY]).given else words("profanity")
+    outcome = judged_posts(Outcome(judged, outcome.dropped), labels, profane, rules.toxic)
     outcome = Outcome(outcome.rows, outcome.dropped, rows_in=posts.count())
     return with_dropped(files.with_skipped(outcome, run.spark), read.notes(run.spark))
 

@@ -58,25 +58,25 @@ class HubClassifier(nn.Module):
 
     @torch.inference_mode()
     def scores(
-        self, texts: Sequence[str], others: Sequence[str] | None, label: int, batch_size: int
+        self, texts: Sequence[str], others: Sequence[str] | None, label: int | None, batch_size: int
     ) -> NDArray[np.float32]:
-        """Return the probability of a label (texts, 1): a sigmoid for a multi-label model, else a softmax.
+        """Return the probability of a label (texts, 1), or of all: a sigmoid for a multi-label model, else a softmax.
 
         Args:
             texts: single texts, or the first texts of pairs.
             others: the second texts of pairs; None for single texts.
-            label: index of the label.
+            label: index of the label; None for all labels.
             batch_size: texts in one batch, all padded to one width.
         """
         if not texts:
-            return np.empty((0, 1), dtype=np.float32)
+            return np.empty((0, len(self.labels) if label is None else 1), dtype=np.float32)
         second = None if others is None else list(others)
         encoded = self.tokenizer(list(texts), second, truncation=True, max_length=MAX_TOKENS)
         rows = [_Row(dict(zip(encoded, values, strict=True))) for values in zip(*encoded.values(), strict=True)]
         found = answers_alike(rows, batch_size, MAX_TOKENS, partial(self._answered, label=label))
         return torch.stack(found).numpy()
 
-    def _answered(self, rows: Sequence["_Row"], width: int, label: int) -> list[Tensor]:
+    def _answered(self, rows: Sequence["_Row"], width: int, label: int | None) -> list[Tensor]:
         pads = {"input_ids": self.tokenizer.pad_token_id or 0, "token_type_ids": self.tokenizer.pad_token_type_id}
         device = next(self.parameters()).device
         batch = {
@@ -85,7 +85,8 @@ class HubClassifier(nn.Module):
         }
         logits = self.network(**{name: values.to(device) for name, values in batch.items()}).logits.float()
         probabilities = torch.sigmoid(logits) if self.several else torch.softmax(logits, dim=-1)
-        return list(probabilities[:, [label]].cpu())
+        chosen = probabilities if label is None else probabilities[:, [label]]
+        return list(chosen.cpu())
 
 
 @dataclass(frozen=True)
