@@ -117,6 +117,9 @@ class AnalysisSettings(TopicQuery, MarkerRules, TopicSample, Samples):
     """How large the samples of the analysis are, all drawn by hash (Emo Pillars 7, G, H)."""
 
     topic_similarity: float = Field(0.6, ge=0, le=1, description="Emo Pillars 7: cosine of an edge, above it")
+    label_floor: float = Field(
+        0.55, ge=0, le=1, description="ours: least cosine at which a label is proposed for an unknown emotion"
+    )
     large_topic: int = Field(20, ge=1, description="ours: utterances of a topic that is named; Emo Pillars H has 20")
     topic_examples: int = Field(200, ge=1, description="Emo Pillars 7: examples nearest to the query")
     comment: str = Field(

@@ -10,6 +10,17 @@ TEXT_EMBEDDINGS = Table(
     ("text_hash", "model"),
 )
 
+LABEL_PROPOSALS = Table(
+    "emo_pillars.label_proposals",
+    "One emotion that models named outside the taxonomy and its map, and the label that is nearest to it (ours).",
+    """
+    raw_label string COMMENT 'as models named it', occurrences bigint COMMENT 'in all stored answers',
+    label string COMMENT 'proposed; null: none is near enough', score double COMMENT 'cosine with the label\'s names',
+    model string COMMENT 'identity of the encoder'
+    """,
+    ("raw_label",),
+)
+
 SIMILARITIES = Table(
     "emo_pillars.similarities",
     "How alike the texts of one sample are, pair by pair (Emo Pillars 7, Table 12).",

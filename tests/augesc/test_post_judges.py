@@ -2,7 +2,6 @@
 
 import csv
 import hashlib
-from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -89,9 +88,9 @@ def test_each_judge_leaves_out_posts_of_forums(
 
 
 @pytest.fixture(scope="module")
-def encoder() -> Iterator[SentenceEncoder]:
+def encoder(tmp_path_factory: pytest.TempPathFactory) -> SentenceEncoder:
     uri = load_settings("local", [], []).models.sentence_encoder
-    yield SentenceEncoder.load(str(resolve(uri).path))
+    return SentenceEncoder.load(str(resolve(uri, tmp_path_factory.mktemp("models")).path))
 
 
 def embedded(encoder: SentenceEncoder, texts: list[str]) -> NDArray[np.float32]:
