@@ -115,7 +115,7 @@ def augesc_card(
             for row in views.get("augesc_table_2", ())
             if row["value"] is not None
         ),
-        filters=_cells((row["source"], row["judge"], row["queries"]) for row in views.get("augesc_query_filters", ())),
+        filters=_cells((row["source"], row["judges"], row["queries"]) for row in views.get("augesc_query_filters", ())),
         requirements=_cells(
             (row["source"], row["requirement"].replace("_", " "), row["percent"], row["paper_percent"])
             for row in views.get("augesc_table_1", ())

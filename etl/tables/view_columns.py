@@ -88,6 +88,7 @@ OWN: dict[str, str] = {
     "intent": "the intent that was asked or is meant",
     "intents": "number or share of labels that are intents",
     "items_a_prompt": "usable items of an answer, on average",
+    "judges": "judges of emotion and toxicity that the posts passed, each with its model",
     "kappa": "Fleiss' kappa",
     "kind": "the kind of what is counted; of a label: emotion, intent or neutral",
     "labelled": "the labelled dialogue, its turns joined by |",

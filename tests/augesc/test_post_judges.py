@@ -24,8 +24,8 @@ from etl.augesc.post_judges import (
     nearest_labels,
     polarities,
 )
+from etl.pipeline.model_loader import resolve
 from etl.pipeline.outcome import Outcome
-from udfs.models.loader import resolve
 from udfs.models.sentence_encoder import SentenceEncoder
 
 POSTS = [*csv.DictReader((Path(__file__).parent / "post_texts.csv").read_text("utf-8").splitlines())]

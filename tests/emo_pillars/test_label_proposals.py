@@ -12,7 +12,7 @@ from conf.emo_pillars_settings import EmoPillarsSettings, QualitySettings
 from conf.settings import load_settings
 from etl.emo_pillars.label_proposals import Proposal, proposed_labels, unknown_words
 from etl.emo_pillars.labels import known_names
-from udfs.models.loader import resolve
+from etl.pipeline.model_loader import resolve
 from udfs.models.sentence_encoder import SentenceEncoder
 
 VECTORS = {"joy": (1, 0, 0), "delight": (0.8, 0.6, 0), "fear": (0, 0, 1), "calm": (0, 1, 0), "bliss": (0.96, 0.28, 0)}

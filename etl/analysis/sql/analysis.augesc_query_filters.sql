@@ -1,4 +1,6 @@
--- AugESC A: which judges of emotion and toxicity were asked about the queries of a source, each with its model; none: people labelled them.
-SELECT source, coalesce(judge, 'none') AS judge, count(*) AS queries
-FROM augesc.queries LATERAL VIEW OUTER explode(judged_by) AS judge
-GROUP BY source, coalesce(judge, 'none') ORDER BY source, judge
+-- AugESC A: which judges of emotion and toxicity the queries of a source passed, each with its model.
+--
+-- None are the first posts of EmpatheticDialogues, whose emotion people labelled.
+SELECT source, coalesce(nullif(array_join(judged_by, ', '), ''), 'none') AS judges, count(*) AS queries
+FROM augesc.queries GROUP BY source, coalesce(nullif(array_join(judged_by, ', '), ''), 'none')
+ORDER BY source, judges
