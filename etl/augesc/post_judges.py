@@ -90,15 +90,15 @@ def nearest_label(embedding: Column, judge: str, chosen: Sequence[Example], vect
     known = _of_length_1(vectors[places])
 
     def labelled(embeddings: pd.Series) -> pd.Series:
-        found = pd.Series([None] * len(embeddings), dtype=object)
+        found: list[str | None] = [None] * len(embeddings)
         given = [place for place, vector in enumerate(embeddings) if vector is not None]
         if not given:
-            return found
+            return pd.Series(found, dtype=object)
         asked = _of_length_1(np.stack([np.asarray(embeddings.iloc[place], dtype=np.float32) for place in given]))
         nearest = _toxic(asked, labels, known) if judge == TOXICITY else nearest_labels(asked, labels, known)
         for place, (label, _) in zip(given, nearest, strict=True):
             found[place] = label
-        return found
+        return pd.Series(found, dtype=object)
 
     return F.pandas_udf(labelled, "string")(embedding)  # type: ignore[call-overload,no-any-return]
 
