@@ -46,13 +46,17 @@ def test_a_null_model_has_an_identity_and_cannot_be_called(run: StageRun) -> Non
             ask()
 
 
-def test_a_model_to_start_from_is_reached_by_its_uri(run: StageRun, tmp_path: Path) -> None:
-    folder = tmp_path / "encoder"
-    folder.mkdir()
-    (folder / "config.json").write_text("{}", "utf-8")
-    (folder / "model.safetensors").write_bytes(b"weights")
-    model = run.model(f"file:{folder}")
+def test_a_model_to_start_from_is_reached_by_its_uri(run: StageRun, monkeypatch: pytest.MonkeyPatch) -> None:
+    def found(folder: str, uri: str, *_: object) -> ResolvedModel:
+        return ResolvedModel(Path(folder, "encoder"), f"{uri}#sha256:2")
+
+    monkeypatch.setattr("etl.pipeline.stage_run.resolved_in", found)
+    model = run.model("hf:org/encoder")
     assert model.given
-    assert model.path == folder
+    assert model.path == Path(run.folder, "encoder")
+    assert model.identity == "hf:org/encoder#sha256:2"
+
+
+def test_a_uri_without_a_model_is_bad_input(run: StageRun, tmp_path: Path) -> None:
     with pytest.raises(InputError, match="nowhere"):
         run.model(f"file:{tmp_path}/nowhere")
