@@ -62,7 +62,7 @@ def _words(step: Step, answers: DataFrame, quality: Any) -> DataFrame:
 
 def _word_of(step: Step, text: str) -> Iterator[str]:
     """Yield the emotion of a rejected part, which is "emotion: utterance" or "emotion level"."""
-    word = text.partition(":")[0] if step is utterances.STEP else text.rpartition(" ")[0]
+    word = text.partition(":")[0] if step.name == utterances.STEP.name else text.rpartition(" ")[0]
     if word.strip():
         yield word.strip().lower()
 
