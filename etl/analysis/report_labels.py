@@ -131,11 +131,13 @@ def by_turn(findings: Findings) -> "Markup | str":
             drawn = [Bar(row[kind] or 0.0, kind.removesuffix("s"), f"{kind}: {percent(row[kind])}") for kind in kinds]
             valence = "" if row["valence"] is None else f"{row['valence']:+.2f}"
             later = " and later" if corpus == PAPER and row["position"] > 1 else ""
-            numbers = [*(percent(row[kind]) for kind in kinds), valence, pages.shown(row["turns"])]
+            numbers = [percent(row["emotions"]), percent(row["intents"]), valence]
             lines.append((f"turn {row['position']}{later}", bars(drawn, 5, 1), numbers))
         if lines:
             parts.append(pages.heading(title))
-            parts.append(pages.chart(("", *kinds, "valence", "turns"), lines, ("name", "count")))
+            parts.append(pages.chart(("", "emotions", "intents", "valence"), lines))
+            titles = {"position": "turn", **{kind: kind for kind in kinds}, "valence": "valence", "turns": "turns"}
+            parts.append(pages.details(f"{title} as a table", pages.records(chosen, titles)))
     return joined(parts)
 
 

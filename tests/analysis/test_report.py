@@ -103,10 +103,10 @@ FULL: dict[str, list[dict[str, Any]]] = {
         {"from_confidence": 0.2, "to_confidence": 0.3, "turns": 250, "share": 0.25},
         {"from_confidence": 0.9, "to_confidence": 1.0, "turns": 750, "share": 0.75},
     ],
-    "edos_examples": [example(1, 1, HOSTILE), example(1, 2, "Fine ."), example(3, 1, "never shown")],
+    "edos_examples": [example(1, 0, HOSTILE), example(1, 1, "Fine ."), example(3, 0, "never shown")],
     "edos_example_sentences": [
-        {"dialogue_id": "d1", "source_path": HOSTILE, "turn": 1, "sentence": 7, "start_ms": 3_725_000, "text": HOSTILE},
-        {"dialogue_id": "d1", "source_path": HOSTILE, "turn": 2, "sentence": 8, "start_ms": None, "text": "- Fine ."},
+        {"dialogue_id": "d1", "source_path": HOSTILE, "turn": 0, "sentence": 7, "start_ms": 3_725_000, "text": HOSTILE},
+        {"dialogue_id": "d1", "source_path": HOSTILE, "turn": 1, "sentence": 8, "start_ms": None, "text": "- Fine ."},
     ],
     "edos_gaps": [
         gap("gap", 0, 0.25, 900, 0.9),
