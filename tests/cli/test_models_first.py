@@ -57,9 +57,11 @@ def test_a_bad_model_is_exit_status_2_and_one_line(
     word: str,
 ) -> None:
     folder = make(tmp_path / "mine")
+    sound = tiny_encoder(tmp_path / "sound")
     capsys.readouterr()
     damage(folder)
-    given = ["--set", f"models.{key}=file:{folder}", f"lakehouse.root={tmp_path / 'lake'}"]
+    others = [] if key == "weak_labeler" else [f"models.weak_labeler=file:{sound}"]
+    given = ["--set", f"models.{key}=file:{folder}", f"lakehouse.root={tmp_path / 'lake'}", *others]
     assert command_line.main([stage, *given]) == 2
     out, told = capsys.readouterr()
     assert out == ""
