@@ -15,11 +15,14 @@ from conf.errors import InputError
 from etl.pipeline.jars import EXCLUDED, PACKAGES_OF_SPARK_4, jar_folder, packages
 
 
-def fetch_jars(java_home: Path) -> int:
+def fetch_jars(java_homes: Sequence[Path]) -> int:
     """Resolve the packages with Spark's resolver and store the jars; return their number.
 
     Args:
-        java_home: of the Java that runs the resolver.
+        java_homes: of Javas that may run the resolver; the next one is tried where one reaches no server.
+
+    Raises:
+        InputError: none of them fetches all jars, or a jar is not the pinned one.
     """
     target = jar_folder()
     marker = target / "resolved.txt"
@@ -29,6 +32,23 @@ def fetch_jars(java_home: Path) -> int:
     from pyspark.find_spark_home import _find_spark_home
 
     submit = Path(_find_spark_home()) / "bin" / "spark-submit"
+    *others, last = java_homes
+    for home in others:
+        try:
+            return _fetched(submit, home, target, marker, wanted)
+        except UnfetchedError:
+            continue
+    return _fetched(submit, last, target, marker, wanted)
+
+
+class UnfetchedError(InputError):
+    """Jars that no server gave."""
+
+
+def _fetched(submit: Path, java_home: Path, target: Path, marker: Path, wanted: str) -> int:
+    """Fetch the jars with one Java, and return their number."""
+    from pyspark.find_spark_home import _find_spark_home
+
     with tempfile.TemporaryDirectory() as ivy:
         finished = subprocess.run(
             [
@@ -56,7 +76,7 @@ def fetch_jars(java_home: Path) -> int:
             jars = [jar for jar in jars if _artifact(jar).partition("_")[2] not in brought]
         if len(jars) < len(packages()):
             reason = [line for line in finished.stderr.splitlines() if "unresolved" in line.lower()]
-            raise InputError(f"the jars could not be fetched: {reason[0].strip() if reason else 'no answer'}")
+            raise UnfetchedError(f"the jars could not be fetched: {reason[0].strip() if reason else 'no answer'}")
         require_pinned(jars)
         target.mkdir(parents=True, exist_ok=True)
         for old in (*target.glob("*.jar"), *target.glob("*.jsa")):

