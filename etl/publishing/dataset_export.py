@@ -47,7 +47,7 @@ SETTINGS = "settings.yaml"
 """The settings of an export that differ from the defaults; ``--config`` reads it."""
 TRAININGS = ("turn_segmenter", "turn_pairs", *MODELS_OF_SETS)
 """The trainings whose settings an export's file has."""
-TEXT_RULES = ("strip_names", "strip_brackets", "repair_scans")
+TEXT_RULES = ("strip_names", "strip_brackets", "repair_scans", "drop_credits")
 """Cleaning rules that change a turn's text."""
 
 

@@ -21,8 +21,9 @@ from etl.common.spelling import detokenised
 from etl.common.splits import split_by_film
 from etl.pipeline.outcome import Outcome
 from etl.subtitles.cleaning_words import CleaningWords
-from etl.subtitles.text_rules import spoken_text
+from etl.subtitles.text_rules import spoken_text, without_label
 from etl.subtitles.turn_marks import without_dash
+from etl.subtitles.turn_rules import without_credit_sentences
 
 SOURCE = ("release", "language", "subtitle_id")
 """Key of a subtitle file: OPUS's release, the language, the file's number."""
@@ -210,8 +211,8 @@ def restored(
 ) -> Outcome:
     """Return dialogues with texts instead of references, from a copy of OPUS.
 
-    A turn's text is made as in cleaning: its sentences without the dashes that mark turns are joined, and names and
-    descriptions are removed. Its ``text_check`` must match.
+    A turn's text is made as in cleaning: its sentences without the dashes that mark turns are joined, and names,
+    descriptions and credits are removed. Its ``text_check`` must match.
 
     Args:
         referred: rows of :func:`published_rows` with references.
@@ -240,11 +241,17 @@ def restored(
     joined = _joined_sentences(
         found.where(known).select("dialogue_id", "movie_id", *facts, "split", "turns", spoken.alias("spoken"))
     )
+
+    def said(text: Column, turn: Column) -> Column:
+        uncredited = without_credit_sentences(text, words) if rules.drop_credits else text
+        spoken = spoken_text(uncredited, rules, words, F.col("language"))
+        return without_label(spoken, turn["speaker"]) if rules.strip_names and "speaker" in details else spoken
+
     turns = F.zip_with(
         "turns",
         "spoken",
         lambda turn, spoken: F.struct(
-            spoken_text(spoken, rules, words, F.col("language")).alias("text"),
+            said(spoken, turn).alias("text"),
             turn["label"].alias("label"),
             turn["confidence"].alias("confidence"),
             turn["text_check"].alias("text_check"),
