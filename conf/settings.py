@@ -166,6 +166,7 @@ class Settings(Section):
 
 MODELS_OF_SETS = (
     "weak_labeler",
+    "weak_student",
     "self_labeler",
     "emotion_classifier",
     "emotion_student",

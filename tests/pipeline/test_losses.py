@@ -196,7 +196,7 @@ def test_a_failed_run_leaves_its_line_even_where_it_never_began(spark: SparkSess
     newest = context.log.newest("ingest_subtitles")
     assert newest is not None
     assert newest.event == "failed"
-    assert "which is not there: run the stages before it" in str(newest.detail)
+    assert "which is not there: run find_subtitles first" in str(newest.detail)
     assert context.log.state("ingest_subtitles") == "failed"
     secret = RuntimeError("cannot reach https://me:hunter2@host/x\nsecond line")
     with pytest.raises(RuntimeError), failures_recorded(context, CHAIN[0]):

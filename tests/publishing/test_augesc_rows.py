@@ -16,7 +16,7 @@ TURNS = [("seeker", 'My "cat" is gone | since May', 8), ("supporter", "Since May
 
 def test_exports_are_read_as_esconv_is(spark: SparkSession, tmp_path: Path) -> None:
     rows = [(f"t{n:02}", "ed", f"ed/{n // 4}", n % 4, "m", 40, TURNS) for n in range(60)]
-    queries = [(f"ed/{n}", "ed", None, "sad", "x", 12) for n in range(14)]
+    queries = [(f"ed/{n}", "ed", None, "sad", "x", 12, None, None, None, None) for n in range(14)]
     published = published_rows(
         spark.createDataFrame(rows, CONVERSATIONS.schema),
         spark.createDataFrame(queries, QUERIES.schema),

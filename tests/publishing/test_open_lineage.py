@@ -89,6 +89,9 @@ class House:
     def path(self, table: Table) -> str:
         return Lakehouse.path(cast(Lakehouse, self), table)
 
+    def own_name(self, table: Table) -> str:
+        return Lakehouse.own_name(cast(Lakehouse, self), table)
+
     def identity(self, table: Table) -> str:
         return f"{table.name}:2"
 
