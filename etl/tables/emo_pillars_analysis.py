@@ -15,7 +15,7 @@ LABEL_PROPOSALS = Table(
     "One emotion that models named outside the taxonomy and its map, and the label that is nearest to it (ours).",
     """
     raw_label string COMMENT 'as models named it', occurrences bigint COMMENT 'in all stored answers',
-    label string COMMENT 'proposed; null: none is near enough', score double COMMENT 'cosine with the label\'s names',
+    label string COMMENT 'proposed; null: none is near enough', score double COMMENT 'cosine with its names',
     model string COMMENT 'identity of the encoder'
     """,
     ("raw_label",),
