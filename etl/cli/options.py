@@ -15,7 +15,7 @@ from etl.pipeline.stages import Model, Stage
 
 PROGRAM = "edos-lakehouse"
 COMMANDS = {
-    "run": "run the stages that have work to do; manual ones only when they are named",
+    "run": "run stages with work to do; manual ones only if named",
     "plan": "print which stages would run, and why",
     "status": "show each stage's last run",
     "check-tables": "look for damaged tables, and say how to restore them",
