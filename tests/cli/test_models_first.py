@@ -60,7 +60,7 @@ def test_a_bad_model_is_exit_status_2_and_one_line(
     sound = tiny_encoder(tmp_path / "sound")
     capsys.readouterr()
     damage(folder)
-    others = [] if key == "weak_labeler" else [f"models.weak_labeler=file:{sound}"]
+    others = [f"models.weak_labeler=file:{sound}"] if key == "encoder" else []
     given = ["--set", f"models.{key}=file:{folder}", f"lakehouse.root={tmp_path / 'lake'}", *others]
     assert command_line.main([stage, *given]) == 2
     out, told = capsys.readouterr()
