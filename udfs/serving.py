@@ -4,7 +4,6 @@ A registered classifier answers through ``mlflow.pyfunc.load_model`` and ``mlflo
 where this package is installed. Its answers are those of the tables: same texts, same rounding.
 """
 
-import json
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -13,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from conf.errors import InputError
-from udfs.models.classifiers.classifier import HEAD_CONFIG, SequenceClassifier
+from udfs.models.classifiers.classifier import SequenceClassifier, read_head
 from udfs.models.classifiers.dialogue_classifier import DialogueClassifier
 from udfs.models.classifiers.multi_label_classifier import MultiLabelClassifier, Passage
 from udfs.models.classifiers.weak_labeler import WeakLabeler
@@ -53,7 +52,7 @@ class ServedClassifier:
     """
 
     def __init__(self, folder: Path) -> None:
-        config = json.loads((folder / HEAD_CONFIG).read_text(encoding="utf-8"))
+        config = read_head(folder)
         if config.get("kind") not in SERVED:
             raise InputError(f"{folder}: {config.get('kind')} is not served: one of {', '.join(SERVED)}")
         model, self.item = SERVED[config["kind"]]

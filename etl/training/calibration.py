@@ -1,13 +1,12 @@
 """Temperature scaling, so that confidences are close to accuracies before labels are chosen by them."""
 
-import json
 from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 from scipy.optimize import minimize_scalar
 
-from udfs.models.classifiers.classifier import HEAD_CONFIG
+from udfs.models.classifiers.classifier import read_head, write_head
 from udfs.models.classifiers.metrics import Probabilities, expected_calibration_error
 
 COLDEST = 0.05
@@ -60,6 +59,4 @@ def calibration(probabilities: Probabilities, truth: Sequence[int]) -> dict[str,
 
 def set_temperature(folder: Path, temperature: float) -> None:
     """Write the temperature into a saved classifier."""
-    path = folder / HEAD_CONFIG
-    config = {**json.loads(path.read_text(encoding="utf-8")), "temperature": temperature}
-    path.write_text(json.dumps(config, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+    write_head(folder, {**read_head(folder), "temperature": temperature})

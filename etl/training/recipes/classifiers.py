@@ -5,7 +5,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
@@ -20,7 +19,7 @@ from etl.pipeline.stage_run import StageRun
 from etl.training.calibration import calibration, set_temperature
 from etl.training.held_out_classifiers import ClassifierTest, answers_to
 from etl.training.registration import Recipe, train_and_register
-from udfs.models.classifiers.classifier import SequenceClassifier, encoder_folder
+from udfs.models.classifiers.classifier import encoder_folder
 from udfs.models.classifiers.dialogue_classifier import DialogueClassifier
 from udfs.models.classifiers.weak_labeler import WeakLabeler
 from udfs.models.trainable import TrainingResult, TrainingRows
@@ -136,9 +135,7 @@ def weak_recipe(
         dropped=rows.dropped,
         tags={"examples": rows.folder, "held_out": rows.held_out_file},
     )
-    if options.calibrated:
-        recipe = replace(recipe, finish=lambda result: calibrated(result, WeakLabeler, rows.validation, run))
-    return recipe
+    return calibrated(recipe, run) if options.calibrated else recipe
 
 
 def train_and_register_emotion_classifier(
@@ -155,9 +152,7 @@ def train_and_register_emotion_classifier(
     rows, dropped = rows_by_split(training_dialogues, labels.names)
     start = starting_encoder(run, options, encoder)
     recipe = dialogue_recipe(run, options, labels, start, (rows, dropped), origins_of(training_dialogues))
-    if options.calibrated:
-        recipe = replace(recipe, finish=lambda result: calibrated(result, DialogueClassifier, rows["validation"], run))
-    return train_and_register(recipe, run)
+    return train_and_register(calibrated(recipe, run) if options.calibrated else recipe, run)
 
 
 def train_and_register_self_labeler(
@@ -184,23 +179,25 @@ def train_and_register_self_labeler(
     rows, dropped = rows_by_split(given, labels.names, "edos.seeds")
     start = starting_encoder(run, options, encoder)
     recipe = dialogue_recipe(run, options, labels, start, (rows, dropped), origins_of(given))
-    if scaled:
-        recipe = replace(recipe, finish=lambda result: calibrated(result, DialogueClassifier, rows["validation"], run))
-    return train_and_register(recipe, run)
+    return train_and_register(calibrated(recipe, run) if scaled else recipe, run)
 
 
-def calibrated(
-    result: TrainingResult, kind: type[SequenceClassifier[Any]], validation: Sequence[Any], run: StageRun
-) -> TrainingResult:
-    """Set the temperature of a trained model on validation rows, and add it to the result's metrics."""
-    probabilities = answers_to(kind.load(result.path), validation)
-    figures = calibration(probabilities, [label for _, label in validation])
-    set_temperature(result.path, figures["temperature"])
-    run.say(
-        f"temperature {figures['temperature']:.3f}: expected calibration error on validation "
-        f"{figures['calibration_error_before']:.4f} before, {figures['calibration_error_after']:.4f} after"
-    )
-    return replace(result, metrics={**result.metrics, **figures})
+def calibrated(recipe: Recipe, run: StageRun) -> Recipe:
+    """Return a recipe that fits a temperature on the rows of its ``choice``, and adds it to the result's metrics."""
+    choice = recipe.choice
+    assert isinstance(choice, ClassifierTest)
+
+    def finish(result: TrainingResult) -> TrainingResult:
+        probabilities = answers_to(choice.model.load(result.path), choice.rows)
+        figures = calibration(probabilities, [label for _, label in choice.rows])
+        set_temperature(result.path, figures["temperature"])
+        run.say(
+            f"temperature {figures['temperature']:.3f}: expected calibration error on validation "
+            f"{figures['calibration_error_before']:.4f} before, {figures['calibration_error_after']:.4f} after"
+        )
+        return replace(result, metrics={**result.metrics, **figures})
+
+    return replace(recipe, finish=finish)
 
 
 def dialogue_recipe(

@@ -88,10 +88,7 @@ def train_and_register_emotion_student(
         params={**recipe.params, "unlabelled_rows": len(soft), "teacher": teacher.identity},
         differs=(f"{len(soft):,} unlabelled",),
     )
-    if options.calibrated:
-        validation = rows["validation"]
-        recipe = replace(recipe, finish=lambda result: calibrated(result, DialogueClassifier, validation, run))
-    return train_and_register(recipe, run)
+    return train_and_register(calibrated(recipe, run) if options.calibrated else recipe, run)
 
 
 def train_and_register_weak_student(

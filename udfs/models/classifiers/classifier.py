@@ -210,7 +210,7 @@ class SequenceClassifier(TrainableModel, Generic[Item]):
             **({"temperature": self.temperature} if self.temperature != 1 else {}),
             **self.head_options(),
         }
-        (folder / HEAD_CONFIG).write_text(json.dumps(config, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+        write_head(folder, config)
         return folder
 
     @classmethod
@@ -238,7 +238,7 @@ class SequenceClassifier(TrainableModel, Generic[Item]):
         """
         folder = Path(folder)
         try:
-            config = json.loads((folder / HEAD_CONFIG).read_text(encoding="utf-8"))
+            config = read_head(folder)
         except (OSError, ValueError) as error:
             raise InputError(f"{folder}: no {HEAD_CONFIG} of a {cls.kind} ({error}): train one first") from None
         if config.pop("kind", None) != cls.kind:
@@ -322,9 +322,8 @@ class Ensemble(SequenceClassifier[Any]):
     @classmethod
     def join(cls, kind: type[SequenceClassifier[Any]], folder: Path, names: Sequence[str]) -> "Ensemble":
         """Write the `head.json` of saved classifiers that are subfolders of `folder`, and read them as one."""
-        first = json.loads((folder / names[0] / HEAD_CONFIG).read_text(encoding="utf-8"))
-        config = {"kind": kind.kind, "labels": first["labels"], MEMBERS: list(names)}
-        (folder / HEAD_CONFIG).write_text(json.dumps(config, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+        config = {"kind": kind.kind, "labels": read_head(folder / names[0])["labels"], MEMBERS: list(names)}
+        write_head(folder, config)
         return cls.of(kind, folder, config)
 
     def encode(self, items: Sequence[Any]) -> list[Encoded]:
@@ -344,10 +343,20 @@ class Ensemble(SequenceClassifier[Any]):
         return {}
 
 
+def read_head(folder: Path) -> Any:
+    """Return the content of a saved classifier's `head.json`, which other programs may have written."""
+    return json.loads((folder / HEAD_CONFIG).read_text(encoding="utf-8"))
+
+
+def write_head(folder: Path, config: Mapping[str, Any]) -> None:
+    """Write a classifier's `head.json`."""
+    (folder / HEAD_CONFIG).write_text(json.dumps(config, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+
+
 def encoder_folder(folder: Path) -> Path:
     """Return the encoder's folder of a saved classifier, or of an ensemble's first member."""
     try:
-        members = json.loads((folder / HEAD_CONFIG).read_text(encoding="utf-8")).get(MEMBERS)
+        members = read_head(folder).get(MEMBERS)
     except (OSError, ValueError, AttributeError):
         members = None
     return folder / members[0] / ENCODER if members else folder / ENCODER

@@ -56,11 +56,13 @@ def per_class_metrics(
 
 def expected_calibration_error(probabilities: Probabilities, truth: Labels, bins: int = 15) -> float:
     """Return the mean gap between confidence and accuracy over `bins` equal bins of confidence, weighted by rows."""
-    confidence = probabilities.max(axis=1)
-    right = probabilities.argmax(axis=1) == np.asarray(truth)
-    which = np.minimum((confidence * bins).astype(int), bins - 1)
-    gaps = [abs(right[which == b].mean() - confidence[which == b].mean()) * (which == b).sum() for b in set(which)]
-    return float(sum(gaps) / len(confidence))
+    found = reliability(probabilities, truth, bins)
+    gaps = [
+        abs(one.accuracy - one.confidence) * one.rows
+        for one in found
+        if one.accuracy is not None and one.confidence is not None
+    ]
+    return sum(gaps) / len(probabilities)
 
 
 class ConfidenceBin(NamedTuple):
