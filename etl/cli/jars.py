@@ -8,11 +8,15 @@ import shutil
 import subprocess
 import tempfile
 from collections.abc import Sequence
+from contextlib import suppress
 from importlib.resources import files
 from pathlib import Path
 
 from conf.errors import InputError
 from etl.pipeline.jars import EXCLUDED, PACKAGES_OF_SPARK_4, jar_folder, packages
+
+MARKER = "resolved.txt"
+"""File beside the jars with the packages that they were resolved from."""
 
 
 def fetch_jars(java_homes: Sequence[Path]) -> int:
@@ -25,30 +29,26 @@ def fetch_jars(java_homes: Sequence[Path]) -> int:
         InputError: none of them fetches all jars, or a jar is not the pinned one.
     """
     target = jar_folder()
-    marker = target / "resolved.txt"
+    marker = target / MARKER
     wanted = "\n".join((*packages(), *EXCLUDED))
     if marker.is_file() and marker.read_text() == wanted:
         return len(list(target.glob("*.jar")))
-    from pyspark.find_spark_home import _find_spark_home
-
-    submit = Path(_find_spark_home()) / "bin" / "spark-submit"
     *others, last = java_homes
     for home in others:
-        try:
-            return _fetched(submit, home, target, marker, wanted)
-        except UnfetchedError:
-            continue
-    return _fetched(submit, last, target, marker, wanted)
+        with suppress(UnfetchedError):
+            return _fetched(home, target, wanted)
+    return _fetched(last, target, wanted)
 
 
 class UnfetchedError(InputError):
     """Jars that no server gave."""
 
 
-def _fetched(submit: Path, java_home: Path, target: Path, marker: Path, wanted: str) -> int:
-    """Fetch the jars with one Java, and return their number."""
+def _fetched(java_home: Path, target: Path, wanted: str) -> int:
+    """Fetch the jars with one Java to a folder, and return their number; ``wanted`` marks the folder as complete."""
     from pyspark.find_spark_home import _find_spark_home
 
+    submit = Path(_find_spark_home()) / "bin" / "spark-submit"
     with tempfile.TemporaryDirectory() as ivy:
         finished = subprocess.run(
             [
@@ -83,7 +83,7 @@ def _fetched(submit: Path, java_home: Path, target: Path, marker: Path, wanted: 
             old.unlink()
         for jar in jars:
             shutil.copy2(jar, target / jar.name)
-    marker.write_text(wanted)
+    (target / MARKER).write_text(wanted)
     return len(jars)
 
 
