@@ -26,6 +26,7 @@ from tests.attacks.corpora import reading_of
 from tests.attacks.documents import document
 from tests.attacks.plain import damaged
 from tests.attacks.zips import Entry, zip_of
+from udfs.answer_files import COLUMNS
 
 
 class End(NamedTuple):
@@ -65,18 +66,6 @@ _JUNK = (
     "[]",
     "{}",
     "-1e999",
-)
-_COLUMNS = (
-    "batch_id",
-    "hit_id",
-    "worker_id",
-    "item_id",
-    "position",
-    "question",
-    "value",
-    "other",
-    "seconds",
-    "submitted",
 )
 
 
@@ -123,7 +112,7 @@ def _answers_as_csv(rng: random.Random, ids: Sequence[str]) -> tuple[str, bytes,
         lines[place] = lines[place].replace(b'"', b"").replace(b",label,", b',"label,')
     if kind in range(1, 6):
         hurt.add(ids[place])
-    header = ",".join(_COLUMNS)
+    header = ",".join(COLUMNS)
     if kind == 6:  # a column twice, with other values in one row
         header += ",value"
         lines = [one + b"," + one.split(b",label,")[1].split(b",false")[0] for one in lines]
