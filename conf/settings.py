@@ -243,7 +243,7 @@ def load_settings(
 
 
 def _with_models(given: dict[str, Any], values: dict[str, None]) -> dict[str, Any]:
-    """Return given settings with these of ``models``; a section that is none is left for the validation to refuse."""
+    """Return settings with these values of ``models``. A section that is no mapping stays; validation refuses it."""
     models = given.get("models") or {}
     return {**given, "models": {**models, **values}} if isinstance(models, dict) else given
 

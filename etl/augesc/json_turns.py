@@ -126,7 +126,7 @@ def json_turns(answer: str) -> list[tuple[str | None, str]] | None:
     inside an utterance is no conversation.
 
     Returns:
-        (role, text) of each turn, with None in place of the role, or an empty text, where there is none.
+        (role, text) of each turn. A missing role is None, and a missing text is empty.
     """
     begun = _BEGIN.search(answer)
     if begun is None or _NAME.search(answer, 0, begun.start()):

@@ -29,7 +29,7 @@ TOXIC = "toxic"
 MOST_SIMILAR = 3
 """Examples of a label whose mean similarity counts: one alone may share its topic, not its emotion."""
 TOXIC_MARGIN = 0.03
-"""How much more similar to toxic examples than to those of any emotion a toxic post is, in cosine."""
+"""A post is toxic where its cosine to toxic examples exceeds that to any emotion's by this margin."""
 JUDGED = ("neutral", "positive")
 """Polarities of posts that are left out."""
 
