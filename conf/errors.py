@@ -16,6 +16,11 @@ class InputError(ValueError):
         return redacted(super().__str__())
 
 
+def message_line(error: object) -> str:
+    """Return the message of an error of others in one line of at most 200 characters."""
+    return " ".join(str(error).split())[:200]
+
+
 class LossError(InputError):
     """A stage would lose more of its rows than the settings allow, and has deleted none: exit status 3."""
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import yaml
 
-from conf.errors import InputError
+from conf.errors import InputError, message_line
 
 MOST_BYTES = 4 << 20
 MOST_NODES = 100_000
@@ -84,16 +84,16 @@ def parsed_yaml(text: str, place: str) -> Any:
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         where = f" in line {mark.line + 1}" if mark is not None else ""
-        problem = _one_line(error.problem or error.context or "unreadable")
+        problem = message_line(error.problem or error.context or "unreadable")
         raise InputError(f"{place} is not YAML{where}: {problem}") from None
     except yaml.YAMLError as error:
-        raise InputError(f"{place} is not YAML: {_one_line(str(error))}") from None
+        raise InputError(f"{place} is not YAML: {message_line(error)}") from None
     except RecursionError:
         raise InputError(f"{place} has more than {MOST_DEPTH} levels: it is no file of settings") from None
     except (ValueError, OverflowError, TypeError) as error:
         if isinstance(error, InputError):
             raise
-        raise InputError(f"{place} has a value that is none ({_one_line(str(error))})") from None
+        raise InputError(f"{place} has a value that is none ({message_line(error)})") from None
 
 
 def _size(node: yaml.Node, known: dict[int, int], above: tuple[int, ...], place: str) -> int:
@@ -113,7 +113,3 @@ def _size(node: yaml.Node, known: dict[int, int], above: tuple[int, ...], place:
         if known[mine] > MOST_NODES:
             raise InputError(f"{place} has more than {MOST_NODES} values with its aliases: it is no file of settings")
     return known[mine]
-
-
-def _one_line(text: str) -> str:
-    return " ".join(text.split())[:200]

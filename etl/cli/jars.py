@@ -1,7 +1,6 @@
 """Fetch the jars of local sessions from Maven Central."""
 
 import csv
-import hashlib
 import os
 import re
 import shutil
@@ -14,6 +13,7 @@ from pathlib import Path
 
 from conf.errors import InputError
 from etl.pipeline.jars import EXCLUDED, PACKAGES_OF_SPARK_4, jar_folder, packages
+from etl.pipeline.outside_files import file_digest
 
 MARKER = "resolved.txt"
 """File beside the jars with the packages that they were resolved from."""
@@ -98,8 +98,7 @@ def require_pinned(jars: Sequence[Path]) -> None:
     """
     pinned = jar_digests()
     for jar in jars:
-        with jar.open("rb") as content:
-            found = hashlib.file_digest(content, "sha256").hexdigest()
+        found = file_digest(jar)
         wanted = pinned.get(jar.name)
         if wanted is None and packages() != PACKAGES_OF_SPARK_4:
             raise InputError(

@@ -19,9 +19,8 @@ from etl.cli.run_errors import RunError, fault_line, is_bad_input
 from etl.cli.stage_events import followed, recorder
 from etl.pipeline import session
 from etl.pipeline.lease import events, leased
-from etl.pipeline.lineage import StageEvent, package_version
 from etl.pipeline.model_checks import check_models
-from etl.pipeline.planner import PipelineContext, StagePlan, given_model, without_set
+from etl.pipeline.planner import PipelineContext, StagePlan, event_of, given_model, without_set
 from etl.pipeline.progress import Progress
 from etl.pipeline.runner import run_stage
 from etl.pipeline.spark_api import cores, is_local
@@ -219,24 +218,12 @@ def failures_recorded(context: PipelineContext, stage: Stage, plan: StagePlan | 
     except (Exception, KeyboardInterrupt) as error:
         stopped = isinstance(error, KeyboardInterrupt)
         own = str(error) if isinstance(error, InputError) else fault_line(error, context.settings, stage.name)
-        failed = StageEvent(
-            stage=stage.name,
-            run_id="" if plan is None else plan.run_id,
-            event="refused" if isinstance(error, LossError) else "failed",
+        failed = event_of(
+            stage,
+            plan,
+            "refused" if isinstance(error, LossError) else "failed",
             started=began,
             seconds=round((datetime.now(UTC) - began).total_seconds(), 2),
-            slices=1,
-            unit=stage.units.name,
-            rows_in=None,
-            rows_out=None,
-            rows_dropped=None,
-            rows_quarantined=None,
-            input_versions={} if plan is None else plan.inputs,
-            settings_hash="" if plan is None else plan.settings_hash,
-            stage_version=stage.version,
-            models={} if plan is None else plan.identities,
-            output_version=None,
-            package_version=package_version(),
             detail="stopped by an interrupt" if stopped else own,
         )
         with suppress(Exception):  # what broke the run, such as a full disk, may refuse this row as well

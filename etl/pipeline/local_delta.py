@@ -16,10 +16,9 @@ from urllib.parse import unquote
 from pyspark.sql import DataFrame, SparkSession
 
 from conf.settings import LakehouseSettings
-from etl.pipeline.folders import located
 from etl.pipeline.spark_api import arrow_table
 from etl.pipeline.spark_tables import SparkTables
-from etl.pipeline.storage import EVERYTHING, Commit, path_of
+from etl.pipeline.storage import EVERYTHING, Commit
 from etl.tables import Table
 
 if TYPE_CHECKING:
@@ -210,10 +209,6 @@ class LocalTables(SparkTables):
     def __init__(self, spark: SparkSession, settings: LakehouseSettings) -> None:
         super().__init__(spark, settings)
         self._opened: dict[str, Any] = {}
-
-    def folder(self, table: Table) -> str:
-        """Return the table's folder."""
-        return located(path_of(self.settings, table))
 
     def opened(self, table: Table) -> "DeltaTable | None":
         """Return the table's newest version, as the function `opened` does."""

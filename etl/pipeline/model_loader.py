@@ -14,6 +14,7 @@ from pathlib import Path
 from conf.errors import InputError
 from conf.places import local_path
 from etl.pipeline.model_parts import join_parts, part_names, unpack_parts
+from etl.pipeline.outside_files import file_digest
 from udfs.llm_kinds import kind_of, kinds
 from udfs.models.folders import filling
 
@@ -117,12 +118,6 @@ def folder_digest(folder: Path) -> str:
     for path in _model_files(folder):
         total.update(f"{path.relative_to(folder).as_posix()}\0{file_digest(path)}\n".encode())
     return total.hexdigest()
-
-
-def file_digest(path: Path) -> str:
-    """Return the sha256 of one file."""
-    with path.open("rb") as content:
-        return hashlib.file_digest(content, "sha256").hexdigest()
 
 
 def _model_files(folder: Path) -> list[Path]:

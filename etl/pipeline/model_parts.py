@@ -11,6 +11,7 @@ from tempfile import TemporaryFile
 from typing import IO
 
 from conf.errors import InputError
+from etl.pipeline.outside_files import file_digest
 from udfs.models.folders import filling
 
 READ = (".safetensors", ".json", ".txt", ".model")
@@ -93,8 +94,7 @@ def join_parts(uri: str, parts: Sequence[Path], folder: Path, pin: Mapping[str, 
 def _check_whole(uri: str, path: Path, pin: Mapping[str, str], cure: str) -> None:
     if not path.is_file():
         raise InputError(f"model {uri}: no {path}: {cure}")
-    with path.open("rb") as content:
-        digest = hashlib.file_digest(content, "sha256").hexdigest()
+    digest = file_digest(path)
     if digest != pin["sha256"]:
         raise InputError(
             f"model {uri}: the joined {pin['file']} is {digest}, its publisher's is {pin['sha256']}: {cure}"

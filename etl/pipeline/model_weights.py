@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from conf.errors import InputError
+from conf.errors import InputError, message_line
 from udfs.json_texts import parsed_json
 from udfs.models.gguf_header import read_header
 
@@ -243,8 +243,7 @@ def _shapes(file: Path) -> dict[str, Shape]:
         with safe_open(file, "np") as content:
             return {name: tuple(content.get_slice(name).get_shape()) for name in content.keys()}  # noqa: SIM118
     except (OSError, ValueError, SafetensorError) as error:
-        reason = " ".join(str(error).split())[:200]
-        raise InputError(f"{file}: no safetensors file that can be used ({reason}): {CURE}") from None
+        raise InputError(f"{file}: no safetensors file that can be used ({message_line(error)}): {CURE}") from None
 
 
 def _faults(config: Mapping[str, Any], stored: Mapping[str, Shape], use: str | None) -> Iterator[str]:

@@ -22,11 +22,11 @@ def file_digests(path: str, key: str) -> list[tuple[str, str]]:
     """
     place = Path(path)
     if place.is_file():
-        return [(place.name, _sha256(place))]
+        return [(place.name, file_digest(place))]
     if not place.is_dir():
         raise InputError(not_there(key, path))
     found = sorted(item for item in place.rglob("*") if item.is_file())
-    return [(item.relative_to(place).as_posix(), _sha256(item)) for item in found]
+    return [(item.relative_to(place).as_posix(), file_digest(item)) for item in found]
 
 
 def paths_of(value: Any) -> list[str]:
@@ -54,6 +54,7 @@ def not_there(key: str, path: str) -> str:
     return f"{key} names {path}, which is not there{searched}"
 
 
-def _sha256(path: Path) -> str:
+def file_digest(path: Path) -> str:
+    """Return the sha256 of one file."""
     with path.open("rb") as content:
         return hashlib.file_digest(content, "sha256").hexdigest()

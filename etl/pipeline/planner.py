@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
 from difflib import get_close_matches
 from functools import cached_property
 from pathlib import Path
@@ -14,7 +15,7 @@ from conf.errors import InputError
 from conf.section import Counts
 from conf.settings import Settings
 from etl.pipeline.lakehouse import Lakehouse
-from etl.pipeline.lineage import StageEvent, StageLog, run_id_of
+from etl.pipeline.lineage import StageEvent, StageLog, package_version, run_id_of
 from etl.pipeline.locations import model_at
 from etl.pipeline.model_loader import NO_MODEL, ResolvedModel
 from etl.pipeline.spark_api import cores
@@ -187,6 +188,30 @@ class StagePlan:
     def identities(self) -> dict[str, str]:
         """The models' identities by name."""
         return {name: model.identity for name, model in self.models.items()}
+
+
+def event_of(stage: Stage, plan: StagePlan | None, event: str, **facts: Any) -> StageEvent:
+    """Return an event of a stage's run that has counted nothing yet, with other facts of it.
+
+    Args:
+        plan: None: there is none yet.
+    """
+    nothing_counted = dict.fromkeys(("rows_in", "rows_out", "rows_dropped", "rows_quarantined", "output_version"))
+    about: dict[str, Any] = {
+        "stage": stage.name,
+        "run_id": "" if plan is None else plan.run_id,
+        "event": event,
+        "started": datetime.now(UTC),
+        "seconds": 0.0,
+        "slices": 1,
+        "unit": stage.units.name,
+        "input_versions": {} if plan is None else plan.inputs,
+        "settings_hash": "" if plan is None else plan.settings_hash,
+        "stage_version": stage.version,
+        "models": {} if plan is None else plan.identities,
+        "package_version": package_version(),
+    }
+    return StageEvent(**about | nothing_counted | facts)
 
 
 @dataclass(frozen=True)

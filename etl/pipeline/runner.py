@@ -3,7 +3,6 @@
 import math
 from collections.abc import Sequence
 from dataclasses import replace
-from datetime import UTC, datetime
 from typing import Any
 
 from pyspark.sql import DataFrame
@@ -13,10 +12,10 @@ from conf.errors import LossError
 from etl.pipeline.aggregates import collected
 from etl.pipeline.incremental import BatchPlan, plan_batches
 from etl.pipeline.ledger import Balance, Ledger
-from etl.pipeline.lineage import StageEvent, package_version
+from etl.pipeline.lineage import StageEvent
 from etl.pipeline.locations import model_places
 from etl.pipeline.outcome import DROPPED_DDL, LocalOutcome, Outcome, Trained, with_version
-from etl.pipeline.planner import PipelineContext, StagePlan
+from etl.pipeline.planner import PipelineContext, StagePlan, event_of
 from etl.pipeline.progress import Progress
 from etl.pipeline.signatures import setting
 from etl.pipeline.spark_api import cached, is_frame, task_seconds
@@ -69,26 +68,7 @@ class _Runner:
         self.progress = progress
         self.lakehouse = context.lakehouse
         self.ledger = Ledger(context.lakehouse, stage.name, stage.quarantine)
-        self.event = StageEvent(
-            stage=stage.name,
-            run_id=plan.run_id,
-            event="started",
-            started=datetime.now(UTC),
-            seconds=0.0,
-            slices=1,
-            unit=stage.units.name,
-            rows_in=None,
-            rows_out=None,
-            rows_dropped=None,
-            rows_quarantined=None,
-            input_versions=plan.inputs,
-            settings_hash=plan.settings_hash,
-            stage_version=stage.version,
-            models={name: model.identity for name, model in plan.models.items()},
-            output_version=None,
-            package_version=package_version(),
-            settings=plan.counted,
-        )
+        self.event = event_of(stage, plan, "started", settings=plan.counted)
         settings = context.settings
         (folder, store) = model_places(context.settings)
         self.stage_run = StageRun(

@@ -41,7 +41,7 @@ class SparkTables(TableStorage):
     def exists(self, table: Table) -> bool:
         if self.settings.catalog:
             return bool(self.spark.catalog.tableExists(self._reference(table)))
-        return is_delta_table(self.spark, self._path(table))
+        return is_delta_table(self.spark, self.folder(table))
 
     def create(self, table: Table) -> None:
         reference = self._reference(table)
@@ -81,7 +81,7 @@ class SparkTables(TableStorage):
         if self.settings.catalog:
             writer.saveAsTable(self._reference(table))
         else:
-            writer.save(self._path(table))
+            writer.save(self.folder(table))
 
     def write_row(self, table: Table, row: Mapping[str, Any], metadata: str) -> None:
         values = tuple(row[name] for name in table.columns)
@@ -102,7 +102,7 @@ class SparkTables(TableStorage):
         self.spark.catalog.dropTempView("edos_gone_keys")
 
     def identity(self, table: Table) -> str:
-        place = None if self.settings.catalog else self._path(table)
+        place = None if self.settings.catalog else self.folder(table)
         try:
             found = last_data_change(self.spark, place) if place else None
         except ValueError as error:
@@ -123,9 +123,10 @@ class SparkTables(TableStorage):
         return int(self._detail(table, "sizeInBytes"))
 
     def location(self, table: Table) -> str:
-        return f"USING delta LOCATION {sql_text(self._path(table))}"
+        return f"USING delta LOCATION {sql_text(self.folder(table))}"
 
-    def _path(self, table: Table) -> str:
+    def folder(self, table: Table) -> str:
+        """Return the table's folder."""
         return located(path_of(self.settings, table))
 
     def _reference(self, table: Table) -> str:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
 
-from conf.errors import InputError
+from conf.errors import InputError, message_line
 from conf.places import local_path
 from conf.settings import Settings
 from etl.pipeline import local_delta
@@ -60,7 +60,6 @@ NEWEST_READER = 3
 NEWEST_WRITER = 7
 _COMMIT = re.compile(r"(\d{20})\.json")
 _CHECKPOINT = re.compile(r"(\d{20})\.checkpoint(?:\.(\d{10})\.(\d{10})|\.[0-9a-f-]{36})?\.(?:parquet|json)")
-_MOST_NAMED = 3
 
 
 @dataclass(frozen=True)
@@ -123,7 +122,7 @@ def table_faults(
     if root is None:
         return
     for table in tables:
-        folder = root / in_set(table.name, settings.lakehouse.set).replace(".", "/")
+        folder = _folder(root, table.name, settings)
         try:
             _check_log(folder)
             if files_of is None or table.name in files_of:
@@ -155,8 +154,13 @@ def set_aside(settings: Settings, faults: Sequence[TableFault]) -> Iterator[tupl
             continue
         target = root / ASIDE / f"{name}-{now}"
         target.parent.mkdir(parents=True, exist_ok=True)
-        (root / in_set(name, settings.lakehouse.set).replace(".", "/")).rename(target)
+        _folder(root, name, settings).rename(target)
         yield name, target
+
+
+def _folder(root: Path, name: str, settings: Settings) -> Path:
+    """Return the folder of the table of this name."""
+    return root / in_set(name, settings.lakehouse.set).replace(".", "/")
 
 
 def _cure(table: Table, folder: Path) -> str:
@@ -260,7 +264,7 @@ def _checkpoint_problem(file: Path) -> str | None:
                 if row.get("protocol") and (problem := _protocol_problem(row["protocol"])):
                     return problem
     except (OSError, pa.ArrowException) as error:
-        return f"is no checkpoint that can be read ({_line(error)})"
+        return f"is no checkpoint that can be read ({message_line(error)})"
     return None
 
 
@@ -275,7 +279,7 @@ def _check_commit(file: Path, newest: bool) -> set[str]:
     try:
         lines = file.read_bytes().decode("utf-8").splitlines()
     except (OSError, UnicodeDecodeError) as error:
-        raise _DamageError(file, f"cannot be read ({_line(error)})", cure) from None
+        raise _DamageError(file, f"cannot be read ({message_line(error)})", cure) from None
     for number, line in enumerate(lines, 1):
         if not line.strip():
             continue
@@ -289,9 +293,7 @@ def _check_commit(file: Path, newest: bool) -> set[str]:
         added += "add" in action
         about = action.get("commitInfo", about)
         if isinstance(action.get("protocol"), dict) and (problem := _protocol_problem(action["protocol"])):
-            raise _DamageError(
-                file, problem, "use the version of Spark and Delta that wrote it, or another lakehouse.root"
-            )
+            raise _DamageError(file, problem, OLDER)
     if not names:
         raise _DamageError(file, "is empty", cure)
     if (announced := _announced_files(about)) > added:
@@ -336,7 +338,7 @@ def _check_files(folder: Path) -> None:
     try:
         actions = pa.table(DeltaTable(str(folder)).get_add_actions(flatten=True))
     except (DeltaError, OSError) as error:
-        raise _DamageError(folder / LOG, f"cannot be read ({_line(error)})") from None
+        raise _DamageError(folder / LOG, f"cannot be read ({message_line(error)})") from None
     sizes = zip(actions["path"].to_pylist(), actions["size_bytes"].to_pylist(), strict=True)
     for name, size in sizes:
         file = folder / unquote(name)
@@ -346,7 +348,3 @@ def _check_files(folder: Path) -> None:
             raise _DamageError(file, "is not there") from None
         if found != size:
             raise _DamageError(file, f"has {found} bytes, {size} were written")
-
-
-def _line(error: Exception) -> str:
-    return " ".join(str(error).split())[:200]

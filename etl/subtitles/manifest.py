@@ -8,7 +8,7 @@ from pyspark.sql import Column, DataFrame, SparkSession, Window
 from pyspark.sql import functions as F
 from pyspark.sql.pandas.types import to_arrow_schema
 
-from conf.errors import InputError
+from conf.errors import InputError, message_line
 from etl.pipeline.outcome import Outcome, dropped_columns
 from etl.pipeline.spark_api import cores
 from etl.tables.subtitles import MANIFEST
@@ -160,8 +160,7 @@ def _pieces(source: str, languages: Sequence[str], spark: SparkSession) -> list[
     except FileNotFoundError as error:
         raise InputError(f"{source} is not there: correct subtitles.sources") from error
     except (OSError, ValueError, pa.ArrowException) as error:
-        reason = " ".join(str(error).split())[:200]
-        raise InputError(f"{source} cannot be listed ({reason}): correct subtitles.sources") from error
+        raise InputError(f"{source} cannot be listed ({message_line(error)}): correct subtitles.sources") from error
 
 
 def _listed(spark: SparkSession, pieces: Sequence[Piece], languages: list[str], release_default: str) -> DataFrame:

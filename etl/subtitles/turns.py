@@ -20,9 +20,7 @@ _NUMBERS = ("start_ms", "end_ms", "sentence_first", "sentence_last")
 DEFAULT_RATES = TurnCertainty()
 _TURN = StructType([StructField("text", StringType()), *(StructField(name, IntegerType()) for name in _NUMBERS)])
 TURN_LISTS = {
-    "turns": ArrayType(
-        StructType([StructField("text", StringType()), *(StructField(n, IntegerType()) for n in _NUMBERS)])
-    ),
+    "turns": ArrayType(_TURN),
     "certainties": ArrayType(FloatType()),
     "borders": ArrayType(StringType()),
     "border_certainties": ArrayType(FloatType()),

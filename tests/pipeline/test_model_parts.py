@@ -10,8 +10,9 @@ import pytest
 from conf.errors import InputError
 from etl.pipeline import model_loader as loader
 from etl.pipeline import model_parts as parts
-from etl.pipeline.model_loader import file_digest, resolve
+from etl.pipeline.model_loader import resolve
 from etl.pipeline.model_parts import part_names
+from etl.pipeline.outside_files import file_digest
 from tests.udfs.gguf_files import written
 from tests.udfs.model_folders import model_folder
 

@@ -9,7 +9,7 @@ import struct
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from conf.errors import InputError
+from conf.errors import InputError, message_line
 
 MAGIC = b"GGUF"
 VERSIONS = (2, 3)
@@ -72,8 +72,7 @@ def read_header(path: Path) -> GgufHeader:
         with path.open("rb") as content, mmap.mmap(content.fileno(), 0, access=mmap.ACCESS_READ) as data:
             return _header(_Cursor(data))
     except (ValueError, struct.error, OSError) as error:
-        reason = " ".join(str(error).split())[:200]
-        raise InputError(f"{path}: no GGUF file that can be used ({reason}): fetch it again") from None
+        raise InputError(f"{path}: no GGUF file that can be used ({message_line(error)}): fetch it again") from None
 
 
 class _Cursor:

@@ -10,7 +10,7 @@ import torch
 from safetensors import SafetensorError
 from torch import nn
 
-from conf.errors import InputError
+from conf.errors import InputError, message_line
 
 POOLER = ("pooler.",)
 """Weights that many encoders lack, and that no classifier, embedding or generator here uses."""
@@ -36,11 +36,6 @@ def quiet() -> Iterator[None]:
             logging.enable_progress_bar()
 
 
-def one_line(error: Exception) -> str:
-    """Return an error's message in one line of at most 200 characters."""
-    return " ".join(str(error).split())[:200]
-
-
 @contextmanager
 def reading(folder: Path, *more: type[Exception], what: str = "it", library: str = "transformers") -> Iterator[None]:
     """Suppress the library's output, and raise an InputError where it cannot read a folder.
@@ -56,7 +51,7 @@ def reading(folder: Path, *more: type[Exception], what: str = "it", library: str
     except InputError:
         raise
     except errors as error:
-        raise InputError(f"{folder}: {library} cannot read {what} ({one_line(error)})") from None
+        raise InputError(f"{folder}: {library} cannot read {what} ({message_line(error)})") from None
 
 
 def complete(kind: Any, folder: str | Path, may_lack: Sequence[str] = (), **options: Any) -> Any:

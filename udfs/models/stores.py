@@ -20,7 +20,7 @@ from typing import TypeVar
 import pyarrow as pa
 from pyarrow import fs
 
-from conf.errors import InputError
+from conf.errors import InputError, message_line
 from udfs.models.folders import filling
 from udfs.opus.files import filesystem
 
@@ -148,8 +148,7 @@ def _reached(place: str) -> Iterator[tuple[fs.FileSystem, str]]:
     try:
         yield filesystem(place)
     except (OSError, pa.ArrowException) as error:
-        reason = " ".join(str(error).split())[:200]
-        raise InputError(f"{place} cannot be reached or is not complete ({reason})") from None
+        raise InputError(f"{place} cannot be reached or is not complete ({message_line(error)})") from None
 
 
 @lru_cache(maxsize=4)

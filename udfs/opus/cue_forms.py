@@ -37,7 +37,6 @@ _OFFSET = re.compile(r"([0-9]{1,9}(?:\.[0-9]{1,6})?)(h|m|s|ms|f|t)")
 _FRAMES = re.compile(r"([0-9]{1,3}:[0-9]{1,2}:[0-9]{1,2}):([0-9]{1,3})(?:\.[0-9]+)?")
 _UNITS = {"h": 3_600_000.0, "m": 60_000.0, "s": 1000.0, "ms": 1.0}
 _DEFAULT_FPS = 23.976
-_MOST_LINE = 100_000
 _HOLDS_MS = 3_000
 """How long a cue without an end is shown, unless the next one begins before."""
 

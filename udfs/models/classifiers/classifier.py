@@ -14,7 +14,7 @@ from safetensors.torch import load_file, save_file
 from torch import Tensor, nn
 from transformers import AutoConfig, AutoModel, AutoTokenizer
 
-from conf.errors import InputError
+from conf.errors import InputError, message_line
 from conf.training_options import ClassifierOptions, TrainingOptions
 from udfs.models.batches import Batch, Encoded, answers_alike, collate, mean_pooled
 from udfs.models.pretrained import (
@@ -22,7 +22,6 @@ from udfs.models.pretrained import (
     POOLER,
     complete,
     layers_below_top,
-    one_line,
     quiet,
     reading,
     require_complete,
@@ -258,7 +257,7 @@ class SequenceClassifier(TrainableModel, Generic[Item]):
         except InputError:
             raise
         except (OSError, RuntimeError, TypeError, ValueError, SafetensorError) as error:
-            raise InputError(f"{folder / HEAD_WEIGHTS}: does not fit {HEAD_CONFIG} ({one_line(error)})") from None
+            raise InputError(f"{folder / HEAD_WEIGHTS}: does not fit {HEAD_CONFIG} ({message_line(error)})") from None
         return model.eval()
 
     def probabilities(self, items: Sequence[Item], batch_size: int) -> Tensor:

@@ -19,12 +19,12 @@ from transformers import (
     MBartForConditionalGeneration,
 )
 
-from conf.errors import InputError
+from conf.errors import InputError, message_line
 from conf.reply_settings import ReplyNetwork
 from udfs.models.batches import answers_alike, batches_of_equal_width, padded, padded_width
 from udfs.models.language.language_model import LanguageModel, network_state
 from udfs.models.language.reply_tokenizer import ReplyTokenizer
-from udfs.models.pretrained import LOCAL, complete, one_line, quiet, reading
+from udfs.models.pretrained import LOCAL, complete, quiet, reading
 
 Network = BartForConditionalGeneration | MBartForConditionalGeneration
 NORMS: dict[str, type[Network]] = {"after": BartForConditionalGeneration, "before": MBartForConditionalGeneration}
@@ -257,7 +257,8 @@ def generator_facts(folder: Path) -> dict[str, Any]:
         facts = json.loads((folder / CONFIG).read_text(encoding="utf-8"))
         return {**facts, "kind": str(facts["kind"])}
     except (AttributeError, OSError, ValueError, KeyError, TypeError) as error:
-        raise InputError(f"{folder}: no {CONFIG} of a reply_generator ({one_line(error)}): train one first") from None
+        problem = message_line(error)
+        raise InputError(f"{folder}: no {CONFIG} of a reply_generator ({problem}): train one first") from None
 
 
 def new_generator(tokenizer: ReplyTokenizer, sizes: ReplyNetwork, seed: int = 13) -> ReplyGenerator:

@@ -6,8 +6,7 @@ from pathlib import Path
 
 from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers, trainers
 
-from conf.errors import InputError
-from udfs.models.pretrained import one_line
+from conf.errors import InputError, message_line
 
 FILE = "tokenizer.json"
 INTENTS = "intents.json"
@@ -90,7 +89,7 @@ class ReplyTokenizer:
             known = json.loads((folder / INTENTS).read_text(encoding="utf-8")) if intents is None else intents
             return cls(Tokenizer.from_file(str(folder / FILE)), known)
         except Exception as error:  # the library raises plain Exception
-            raise InputError(f"{folder}: no {FILE} that the tokenizers library reads ({one_line(error)})") from None
+            raise InputError(f"{folder}: no {FILE} that the tokenizers library reads ({message_line(error)})") from None
 
 
 def trained_tokenizer(texts: Iterable[str], vocabulary: int, intents: Sequence[str]) -> ReplyTokenizer:
