@@ -5,9 +5,10 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
+
+from udfs.vectors import of_length_1
 
 WORDS = r"(?u)[\w']+"
 ROWS_AT_ONCE = 256
@@ -77,23 +78,18 @@ def nearest_by_embedding(
     if not known:
         return queries.withColumn("reply", F.lit(None).cast("string"))
     places = sorted(known)
-    matrix = _unit(np.array([known[place] for place in places], dtype=np.float32))
+    matrix = of_length_1(np.array([known[place] for place in places], dtype=np.float32))
     chosen = [answers[place] for place in places]
     distinct = queries.select(F.col("query").alias("text_hash"), F.col("query").alias("text")).distinct()
     asked = embed_texts(distinct, **encoder).where(F.col("embedding").isNotNull())
 
     def answered(frames: Iterable[pd.DataFrame]) -> Iterator[pd.DataFrame]:
         for frame in frames:
-            cosines = np.round(_unit(np.stack(list(frame["embedding"]))) @ matrix.T, DECIMALS)
+            cosines = np.round(of_length_1(np.stack(list(frame["embedding"]))) @ matrix.T, DECIMALS)
             best = [chosen[place] for place in cosines.argmax(axis=1)]
             yield pd.DataFrame({"query": frame["text_hash"], "reply": best})
 
     return queries.join(asked.mapInPandas(answered, "query string, reply string"), "query", "left")
-
-
-def _unit(vectors: NDArray[np.float32]) -> NDArray[np.float32]:
-    unit: NDArray[np.float32] = vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-12)
-    return unit
 
 
 def _with_reply(queries: DataFrame) -> str:

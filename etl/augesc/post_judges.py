@@ -19,6 +19,7 @@ from conf import resources
 from conf.taxonomy import goemotions_mapping, goemotions_polarities
 from etl.common.text_comparison import word_pattern
 from etl.pipeline.outcome import Outcome, dropped_columns
+from udfs.vectors import nearest_labels, of_length_1
 
 EXAMPLES = "augesc/emotion_examples.csv"
 EMOTIONS = "emotions"
@@ -54,27 +55,6 @@ def polarities() -> dict[str, str]:
     return known | {name: known[label] for name, label in goemotions_mapping().items() if label is not None}
 
 
-def nearest_labels(
-    vectors: NDArray[np.float32], labels: Sequence[str], known: NDArray[np.float32]
-) -> list[tuple[str, float]]:
-    """Return for each vector the label whose examples are most similar, and their mean similarity.
-
-    Args:
-        vectors: (texts, dimensions), each of length 1.
-        labels: the examples' labels.
-        known: (examples, dimensions), each of length 1.
-    """
-    names = sorted(set(labels))
-    similarities = vectors @ known.T
-    columns = []
-    for name in names:
-        own = np.sort(similarities[:, [place for place, label in enumerate(labels) if label == name]], axis=1)
-        columns.append(own[:, -MOST_SIMILAR:].mean(axis=1))
-    means = np.stack(columns, axis=1)
-    best = means.argmax(axis=1)
-    return [(names[place], float(row[place])) for place, row in zip(best, means, strict=True)]
-
-
 def nearest_label(embedding: Column, judge: str, chosen: Sequence[Example], vectors: NDArray[np.float32]) -> Column:
     """Return the label that a judge's stand-in gives to an embedding; null without one.
 
@@ -87,15 +67,17 @@ def nearest_label(embedding: Column, judge: str, chosen: Sequence[Example], vect
     of_judge = (judge, EMOTIONS) if judge == TOXICITY else (judge,)
     places = [place for place, one in enumerate(chosen) if one.judge in of_judge]
     labels = [chosen[place].label for place in places]
-    known = _of_length_1(vectors[places])
+    known = of_length_1(vectors[places])
 
     def labelled(embeddings: pd.Series) -> pd.Series:
         found: list[str | None] = [None] * len(embeddings)
         given = [place for place, vector in enumerate(embeddings) if vector is not None]
         if not given:
             return pd.Series(found, dtype=object)
-        asked = _of_length_1(np.stack([np.asarray(embeddings.iloc[place], dtype=np.float32) for place in given]))
-        nearest = _toxic(asked, labels, known) if judge == TOXICITY else nearest_labels(asked, labels, known)
+        asked = of_length_1(np.stack([np.asarray(embeddings.iloc[place], dtype=np.float32) for place in given]))
+        nearest = (
+            _toxic(asked, labels, known) if judge == TOXICITY else nearest_labels(asked, labels, known, MOST_SIMILAR)
+        )
         for place, (label, _) in zip(given, nearest, strict=True):
             found[place] = label
         return pd.Series(found, dtype=object)
@@ -107,14 +89,9 @@ def _toxic(vectors: NDArray[np.float32], labels: Sequence[str], known: NDArray[n
     """Return toxic for vectors that are more similar to the toxic examples by the margin, else the nearest emotion."""
     toxic = [place for place, label in enumerate(labels) if label == TOXIC]
     others = [place for place, label in enumerate(labels) if label != TOXIC]
-    of_toxic = nearest_labels(vectors, [TOXIC] * len(toxic), known[toxic])
-    of_others = nearest_labels(vectors, [labels[place] for place in others], known[others])
+    of_toxic = nearest_labels(vectors, [TOXIC] * len(toxic), known[toxic], MOST_SIMILAR)
+    of_others = nearest_labels(vectors, [labels[place] for place in others], known[others], MOST_SIMILAR)
     return [one if one[1] - other[1] >= TOXIC_MARGIN else other for one, other in zip(of_toxic, of_others, strict=True)]
-
-
-def _of_length_1(vectors: NDArray[np.float32]) -> NDArray[np.float32]:
-    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
-    return vectors / np.where(lengths == 0, 1, lengths)  # type: ignore[no-any-return]
 
 
 def judged_posts(posts: Outcome, labels: Mapping[str, DataFrame], profane: Sequence[str], toxic: float) -> Outcome:

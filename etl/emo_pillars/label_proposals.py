@@ -15,6 +15,7 @@ from etl.emo_pillars.labels import UNKNOWN, Names
 from etl.emo_pillars.step import Step
 from etl.emo_pillars.steps import soft_labels, utterances
 from etl.llm.requests import answer_said
+from udfs.vectors import nearest_labels
 
 STEPS = (utterances.STEP, soft_labels.STEP)
 """The steps whose answers name emotions."""
@@ -81,13 +82,7 @@ def proposed_labels(
     known = [(name, label) for name, label in names.items() if label is not None]
     if not words:
         return []
-    similarities = embed(words) @ embed([name for name, _ in known]).T
-    labels = sorted({label for _, label in known})
-    places = [[place for place, (_, own) in enumerate(known) if own == label] for label in labels]
-    found = []
-    for word, row in zip(words, similarities, strict=True):
-        means = [float(np.sort(row[own])[-MOST_SIMILAR:].mean()) for own in places]
-        best = int(np.argmax(means))
-        score = round(means[best], 4)
-        found.append(Proposal(word, labels[best] if score >= floor else None, score))
-    return found
+    vectors = embed([name for name, _ in known])
+    nearest = nearest_labels(embed(words), [label for _, label in known], vectors, MOST_SIMILAR)
+    scored = [(word, label, round(score, 4)) for word, (label, score) in zip(words, nearest, strict=True)]
+    return [Proposal(word, label if score >= floor else None, score) for word, label, score in scored]

@@ -15,18 +15,19 @@ from etl.augesc.post_judges import (
     EMOTIONS,
     GOEMOTIONS,
     JUDGED,
+    MOST_SIMILAR,
     TOXIC,
     TOXICITY,
     Example,
     examples,
     judged_posts,
     nearest_label,
-    nearest_labels,
     polarities,
 )
 from etl.pipeline.model_loader import resolve
 from etl.pipeline.outcome import Outcome
 from udfs.models.sentence_encoder import SentenceEncoder
+from udfs.vectors import nearest_labels
 
 POSTS = [*csv.DictReader((Path(__file__).parent / "post_texts.csv").read_text("utf-8").splitlines())]
 ROW = "query_id string, source string, text string, text_hash string"
@@ -41,8 +42,14 @@ def is_seen(text: str) -> bool:
 def test_the_nearest_label_is_that_of_the_most_similar_examples() -> None:
     known = np.eye(3, dtype=np.float32)
     vectors = np.array([[0.9, 0.1, 0], [0, 0.6, 0.8]], dtype=np.float32)
-    assert [label for label, _ in nearest_labels(vectors, ["joy", "fear", "anger"], known)] == ["joy", "anger"]
-    assert [label for label, _ in nearest_labels(vectors, ["joy", "fear", "fear"], known)] == ["joy", "fear"]
+    assert [label for label, _ in nearest_labels(vectors, ["joy", "fear", "anger"], known, MOST_SIMILAR)] == [
+        "joy",
+        "anger",
+    ]
+    assert [label for label, _ in nearest_labels(vectors, ["joy", "fear", "fear"], known, MOST_SIMILAR)] == [
+        "joy",
+        "fear",
+    ]
 
 
 def test_examples_have_labels_whose_polarity_is_known() -> None:

@@ -7,6 +7,7 @@ import numpy as np
 
 from udfs.models.classifiers.dialogue_classifier import DialogueClassifier
 from udfs.models.sentence_encoder import SentenceEncoder, Vectors
+from udfs.vectors import of_length_1
 
 BATCH = 64
 
@@ -42,8 +43,8 @@ class Reranker:
         """
         sizes = [len(some) for some in candidates]
         texts = [text or " " for some in candidates for text in some]
-        vectors = _unit(self.encoder.embed(texts, BATCH))
-        last = _unit(self.encoder.embed([turns[-1] for turns in contexts], BATCH))
+        vectors = of_length_1(self.encoder.embed(texts, BATCH))
+        last = of_length_1(self.encoder.embed([turns[-1] for turns in contexts], BATCH))
         intended = self._intended(contexts, intents, candidates)
         chosen = []
         start = 0
@@ -76,7 +77,3 @@ class Reranker:
             probabilities = self.classifier.probabilities(rows, BATCH).numpy()
             found[places] = probabilities[range(len(rows)), labels]
         return found
-
-
-def _unit(vectors: Vectors) -> Vectors:
-    return vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-12)
