@@ -172,6 +172,22 @@ class SentenceFiles(Part):
     embeddings: str | None = Field(None, description="file of the exported embeddings; null: beside the tables")
 
 
+class EmoPillarsPublishing(Section):
+    """The examples as files for others."""
+
+    name: str = Field(
+        "emo-pillars", pattern=r"[A-Za-z0-9][A-Za-z0-9_.-]{0,60}", description="the data set's name and folder"
+    )
+    folder: str | None = Field(None, description="null: <lakehouse.root>/exports/<name>")
+    formats: tuple[Literal["parquet", "jsonl"], ...] = Field(("parquet", "jsonl"), min_length=1)
+    licence: str = Field(
+        "other",
+        pattern=r"[A-Za-z0-9][A-Za-z0-9.+-]*",
+        description="SPDX identifier, or other: that of the plots and the model's terms decide what may be given",
+    )
+    examples_per_file: int = Field(250_000, ge=1, description="a split of more is cut, by hash of the id")
+
+
 class EmoPillarsSettings(SentenceFiles, ExampleRules, UtterancePrompt, PlotRules):
     plots: str | None = outside(
         None,
@@ -195,3 +211,4 @@ class EmoPillarsSettings(SentenceFiles, ExampleRules, UtterancePrompt, PlotRules
     transfer: TransferSettings = TransferSettings()
     analysis: AnalysisSettings = AnalysisSettings()
     evaluation: LabelFormSettings = LabelFormSettings()
+    publishing: EmoPillarsPublishing = EmoPillarsPublishing()

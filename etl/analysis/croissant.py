@@ -12,12 +12,13 @@ from conf import resources
 CONFORMS_TO = ("http://mlcommons.org/croissant/1.1", "http://mlcommons.org/croissant/RAI/1.0")
 TEXT = "sc:Text"
 INTEGER = "sc:Integer"
+BOOLEAN = "sc:Boolean"
 FLOAT = "sc:Float"
 ENDINGS = {"parquet": "parquet", "jsonl": "jsonl.gz"}
 MEDIA = {"parquet": "application/x-parquet", "jsonl": "application/jsonlines"}
 
 Fields = Mapping[str, Any]
-"""Type by column; a list of values is a list of their type, a list of structs is a mapping itself."""
+"""Type by column, the row's id first; a list of values is a list of their type, one of structs a mapping itself."""
 
 _FACTS: Fields = {"title": TEXT, "year": INTEGER, "genres": [TEXT], "certainty": FLOAT}
 _DETAILS: Fields = {
@@ -50,10 +51,37 @@ EDOS_REFERENCES: Fields = {
 AUGESC: Fields = {
     "dialogue_id": TEXT,
     "emotion_type": TEXT,
+    "problem_type": TEXT,
+    "situation": TEXT,
     "source": TEXT,
     "query_id": TEXT,
+    "sample": INTEGER,
     "model": TEXT,
+    "prompt_hash": TEXT,
+    "request_id": TEXT,
+    "query_emotions": TEXT,
+    "query_goemotions": TEXT,
+    "query_toxicity": TEXT,
+    "judged_by": [TEXT],
+    "faults": [TEXT],
     "dialog": {"speaker": TEXT, "content": TEXT},
+}
+EMO_PILLARS: Fields = {
+    "utterance_id": TEXT,
+    "plot_id": TEXT,
+    "title": TEXT,
+    "actor_id": TEXT,
+    "actor": TEXT,
+    "utterance": TEXT,
+    "context": TEXT,
+    "rewritten": TEXT,
+    "primary_label": TEXT,
+    "primary_raw_label": TEXT,
+    "primary_was_mapped": BOOLEAN,
+    "labels": {"label": TEXT, "level": FLOAT},
+    "soft_labels": {"raw_label": TEXT, "level": FLOAT, "label": TEXT, "was_mapped": BOOLEAN},
+    "faults": {"step": TEXT, "fault": TEXT},
+    "requests": {"step": TEXT, "model": TEXT, "prompt_hash": TEXT, "request_id": TEXT},
 }
 
 
@@ -135,10 +163,10 @@ def with_files(content: Mapping[str, Any], fields: Fields, formats: Sequence[str
         "@type": "cr:RecordSet",
         "@id": "rows",
         "name": "rows",
-        "key": {"@id": "rows/dialogue_id"},
+        "key": {"@id": f"rows/{next(iter(fields))}"},
         "field": [_split(), *_fields("rows", fields)],
     }
-    others = {key: value for key, value in content.items() if key not in ("distribution", "recordSet")}
+    others = {name: value for name, value in content.items() if name not in ("distribution", "recordSet")}
     files = {"distribution": distribution} | ({"recordSet": [record_set]} if "parquet" in formats else {})
     return json.dumps(others | files, indent=1, ensure_ascii=False) + "\n"
 

@@ -90,6 +90,8 @@ def played_texts(plays: DataFrame) -> DataFrame:
         F.concat_ws(" and ", "seeker_model", "supporter_model").alias("model"),
         as_text(F.col("turns")).alias("text"),
         F.lit(None).cast("int").alias("tokens"),
+        F.lit(None).cast("string").alias("request_id"),
+        F.lit(None).cast("string").alias("prompt_hash"),
     )
 
 
@@ -121,7 +123,7 @@ def generated_texts(asked: DataFrame, generations: DataFrame, model: str, method
         Outcome of ``TEXTS``, with tokens counted by the model's tokenizer. The unit is the text.
     """
     counts = generations.where(F.col("model") == model).select(
-        "request_id", "model", (F.col("prompt_tokens") + F.col("answer_tokens")).alias("tokens")
+        "request_id", (F.col("prompt_tokens") + F.col("answer_tokens")).alias("tokens")
     )
     answered = with_answers(asked, generations, model).join(counts, "request_id", "left")
     identity = F.concat_ws("/", F.lit(method), "query_id", "request_id", "model")
@@ -134,6 +136,8 @@ def generated_texts(asked: DataFrame, generations: DataFrame, model: str, method
         "model",
         F.concat("prompt", "answer").alias("text"),
         "tokens",
+        "request_id",
+        "prompt_hash",
     )
     columns = dropped_columns(
         "text", F.concat_ws("/", "query_id", "sample"), fault_of(F.col("error"), "not_generated"), 1, F.col("error")

@@ -18,7 +18,8 @@ from etl.pipeline.outcome import Outcome, dropped_columns
 from udfs.words import word_tokens
 
 TEXTS = (
-    "text_id string, method string, source string, origin_id string, sample int, model string, text string, tokens int"
+    "text_id string, method string, source string, origin_id string, sample int, model string, text string, "
+    "tokens int, request_id string, prompt_hash string"
 )
 METHODS = ("augmenter", "untuned", "role_models")
 """A text's source (AugESC 4.3, 6.1): a model tuned on sessions, an untuned model, two models that take turns."""
@@ -45,6 +46,8 @@ def session_texts(sessions: DataFrame) -> DataFrame:
         F.lit(None).cast("string").alias("model"),
         as_text(without_greetings(F.col("turns"))).alias("text"),
         F.lit(None).cast("int").alias("tokens"),
+        F.lit(None).cast("string").alias("request_id"),
+        F.lit(None).cast("string").alias("prompt_hash"),
     )
 
 

@@ -106,6 +106,8 @@ def kept_conversations(measured: DataFrame, violations: DataFrame) -> Outcome:
         "model",
         "tokens",
         "turns",
+        "request_id",
+        "prompt_hash",
     )
     detail = F.concat_ws(", ", F.array_join("violated", ", "), "first_faulty")
     columns = dropped_columns("text", "text_id", F.col("violated")[0], 1, detail)

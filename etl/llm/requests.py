@@ -71,8 +71,8 @@ def with_answers(asked: DataFrame, generations: DataFrame, model: str) -> DataFr
         model: identity of the generator. Rows of other models are ignored.
 
     Returns:
-        The requests with answer (with its predefined start, without the model's thoughts), cut_off (whether generation
-        stopped at the token limit), and error if there is no answer; see ``udfs.answer_texts``.
+        The requests with model, answer (with its predefined start, without the model's thoughts), cut_off (whether
+        generation stopped at the token limit), and error if there is no answer; see ``udfs.answer_texts``.
     """
     answers = generations.where(F.col("model") == model).select("request_id", "text", "finish_reason", "error")
     joined = asked.join(answers, "request_id", "left").withColumn("said", answer_said())
@@ -81,10 +81,16 @@ def with_answers(asked: DataFrame, generations: DataFrame, model: str) -> DataFr
     error = F.when(F.col("text").isNull(), without_text).otherwise(F.concat("said.fault", ended))
     return joined.select(
         *asked.columns,
+        F.lit(model).alias("model"),
         F.col("said.answer").alias("answer"),
         (F.coalesce("finish_reason", F.lit("")) == "length").alias("cut_off"),
         error.alias("error"),
     )
+
+
+def answered_request() -> Column:
+    """Return the struct ``request`` of ``with_answers`` rows: where a result comes from, for the tables of results."""
+    return F.struct("request_id", "prompt_hash", "model").alias("request")
 
 
 def answer_said() -> Column:

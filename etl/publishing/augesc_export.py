@@ -12,6 +12,7 @@ from conf.augesc_settings import AugescPublishing
 from etl.analysis import croissant
 from etl.analysis.dataset_card import SPLITS, front_matter
 from etl.analysis.pages import shown
+from etl.augesc.post_judges import JUDGES
 from etl.common.splits import split_by_film
 from etl.pipeline.folders import Folders
 from etl.pipeline.lakehouse import Lakehouse
@@ -19,12 +20,20 @@ from etl.pipeline.stage_run import StageRun
 from etl.publishing.dataset_findings import rows_of
 from etl.publishing.exports import CARD, CROISSANT, Manifest, export_folder, exported, fingerprint, refuse_foreign
 from etl.tables.augesc import CONVERSATIONS, QUERIES
+from etl.tables.augesc_faults import FAULTS
 
 CITATION = (
     "Zheng, Sabour, Wen, Zhang and Huang: AugESC: Dialogue Augmentation with Large Language Models for Emotional "
     "Support Conversation (ACL Findings 2023), whose method this is"
 )
 LICENCE = "cc-by-nc-4.0"
+FAULT_COUNTS = {
+    "contradiction": ("contradicted", "contradictory_pairs"),
+    "other_role": ("confused",),
+    "topic_shift": ("shifted",),
+    "toxic": ("toxic",),
+}
+"""Name of a fault in the export, and the columns of ``augesc.faults`` that count it."""
 TAGS = ("emotional-support", "dialogue", "synthetic")
 
 
@@ -37,9 +46,10 @@ def publish_augesc(conversations: DataFrame, queries: DataFrame, run: StageRun, 
     lakehouse = Lakehouse(run.spark, run.lakehouse)
     folders = Folders(run.spark)
     folder = export_folder(run.lakehouse.root, settings)
-    refuse_foreign(folders, folder)
+    refuse_foreign(folders, folder, "augesc.publishing.folder")
+    faults = lakehouse.read(FAULTS)
     content = {
-        "tables": {table.name: lakehouse.identity(table) for table in (CONVERSATIONS, QUERIES)},
+        "tables": {table.name: lakehouse.identity(table) for table in (CONVERSATIONS, QUERIES, FAULTS)},
         "settings": settings.model_dump(mode="json", exclude={"folder", "name"}),
     }
     shares = {"test_share": settings.test_share, "validation_share": settings.validation_share}
@@ -47,7 +57,7 @@ def publish_augesc(conversations: DataFrame, queries: DataFrame, run: StageRun, 
         run,
         folder,
         Manifest(fingerprint(content), "included", {}, {}),
-        lambda: published_rows(conversations, queries, **shares),
+        lambda: published_rows(conversations, queries, faults, **shares),
         settings.formats,
         settings.conversations_per_file,
         what="conversations",
@@ -59,7 +69,7 @@ def publish_augesc(conversations: DataFrame, queries: DataFrame, run: StageRun, 
 
 
 def published_rows(
-    conversations: DataFrame, queries: DataFrame, *, test_share: float, validation_share: float
+    conversations: DataFrame, queries: DataFrame, faults: DataFrame, *, test_share: float, validation_share: float
 ) -> DataFrame:
     """Return one row a conversation, with the columns of ESConv; ``dialog`` has structs of ``speaker`` and ``content``.
 
@@ -69,13 +79,17 @@ def published_rows(
     Args:
         conversations: ``augesc.conversations``.
         queries: ``augesc.queries``; the emotion is null for a missing query.
+        faults: ``augesc.faults``; a conversation that is not in it was not looked at, and its faults are null.
         test_share, validation_share: of the queries.
 
     Returns:
-        dialogue_id, split, emotion_type, problem_type, situation, source, query_id, sample, model, dialog.
+        dialogue_id, split, emotion_type, problem_type, situation, source, query_id, sample, model, prompt_hash,
+        request_id, query_emotions, query_goemotions, query_toxicity (labels of the judges), judged_by, faults (names of
+        ``FAULT_COUNTS``), dialog.
     """
-    emotions = queries.select("query_id", F.col("emotion").alias("emotion_type"))
-    rows = conversations.join(emotions, "query_id", "left")
+    judged = [F.col(name).alias(f"query_{name}") for name in JUDGES]
+    of_query = queries.select("query_id", F.col("emotion").alias("emotion_type"), *judged, "judged_by")
+    rows = conversations.join(of_query, "query_id", "left").join(_fault_names(faults), "conversation_id", "left")
     split = split_by_film(rows, test_share=test_share, validation_share=validation_share, film="query_id")
     dialog = F.transform("turns", lambda turn: F.struct(turn["role"].alias("speaker"), turn["text"].alias("content")))
     none = F.lit(None).cast("string")
@@ -89,8 +103,20 @@ def published_rows(
         "query_id",
         "sample",
         "model",
+        "prompt_hash",
+        "request_id",
+        *(f"query_{name}" for name in JUDGES),
+        "judged_by",
+        "faults",
         dialog.alias("dialog"),
     )
+
+
+def _fault_names(faults: DataFrame) -> DataFrame:
+    """Return conversation_id and the names of the faults that were found in it."""
+    found = [F.coalesce(F.greatest(*columns, F.lit(0)), F.lit(0)) > 0 for columns in FAULT_COUNTS.values()]
+    names = F.array(*(F.when(one, name) for name, one in zip(FAULT_COUNTS, found, strict=True)))
+    return faults.select(F.col("text_id").alias("conversation_id"), F.array_compact(names).alias("faults"))
 
 
 def augesc_card(

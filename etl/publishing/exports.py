@@ -7,13 +7,11 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import reduce
-from typing import Any
+from typing import Any, Protocol
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from conf.augesc_settings import AugescPublishing
-from conf.edos_settings import PublishingSettings
 from conf.errors import InputError
 from etl.analysis.croissant import ENDINGS
 from etl.analysis.dataset_card import SPLITS
@@ -25,6 +23,16 @@ CARD = "README.md"
 CROISSANT = "croissant.json"
 FORMAT = 1
 """Version of the file format; increase it when the same tables give other files."""
+
+
+class Place(Protocol):
+    """The settings of an export that say where it lies."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def folder(self) -> str | None: ...
 
 
 @dataclass(frozen=True)
@@ -81,7 +89,7 @@ def read_manifest(folders: Folders, folder: str) -> Manifest | None:
     return Manifest(str(found.fingerprint), str(found.text), rules, rows, files) if named else None
 
 
-def export_folder(root: str, settings: PublishingSettings | AugescPublishing, own: str = "") -> str:
+def export_folder(root: str, settings: Place, own: str = "") -> str:
     """Return the folder of an export: the one in the settings, or ``exports/<name>`` under the root.
 
     Args:
@@ -93,10 +101,10 @@ def export_folder(root: str, settings: PublishingSettings | AugescPublishing, ow
     return str(settings.folder or f"{root.rstrip('/')}/exports/{name}").rstrip("/")
 
 
-def refuse_foreign(folders: Folders, folder: str) -> None:
-    """Raise an InputError where the folder, which an export replaces, has files but no manifest."""
+def refuse_foreign(folders: Folders, folder: str, setting: str = "publishing.folder") -> None:
+    """Raise an InputError where the folder of a setting, which an export replaces, has files but no manifest."""
     if folders.entries(folder) and read_manifest(folders, folder) is None:
-        raise InputError(f"{folder} holds files that are no export: set publishing.folder to an empty folder")
+        raise InputError(f"{folder} holds files that are no export: set {setting} to an empty folder")
 
 
 def is_complete(folders: Folders, folder: str, manifest: Manifest) -> bool:
@@ -115,6 +123,7 @@ def exported(
     per_file: int,
     *,
     what: str = "dialogues",
+    key: str = "dialogue_id",
 ) -> Manifest:
     """Write an export if its inputs have changed or a file is missing, and return the manifest of its files.
 
@@ -122,30 +131,41 @@ def exported(
         manifest: without rows and files.
         rows: returns the rows for ``write_export``; called only if the export is written.
         what: name of the rows, for messages.
+        key: column of a row's id.
     """
     folders = Folders(run.spark)
     existing = read_manifest(folders, folder)
     if existing and existing.fingerprint == manifest.fingerprint and is_complete(folders, folder, existing):
         run.say(f"export unchanged: {folder}")
         return existing
-    done = write_export(run.spark, folder, rows(), manifest, formats, per_file)
+    done = write_export(run.spark, folder, rows(), manifest, formats, per_file, what=what, key=key)
     run.say(f"export written: {folder}, {sum(done.rows.values()):,} {what}")
     return done
 
 
 def write_export(
-    spark: SparkSession, folder: str, rows: DataFrame, manifest: Manifest, formats: Sequence[str], per_file: int
+    spark: SparkSession,
+    folder: str,
+    rows: DataFrame,
+    manifest: Manifest,
+    formats: Sequence[str],
+    per_file: int,
+    *,
+    what: str = "dialogues",
+    key: str = "dialogue_id",
 ) -> Manifest:
     """Write the rows by split, replace the folder after all files are complete, and return the new manifest.
 
-    A split of more than ``per_file`` dialogues is divided by the hash of their ids, and each file is sorted by id. The
+    A split of more than ``per_file`` rows is divided by the hash of their ids, and each file is sorted by id. The
     same rows give the same files, however they are partitioned.
 
     Args:
-        rows: dialogue_id, split and all published columns.
+        rows: id, split and all published columns.
         manifest: without rows and files.
         formats: parquet, jsonl.
-        per_file: approximate number of dialogues in a file.
+        per_file: approximate number of rows in a file.
+        what: name of the rows, for messages.
+        key: column of a row's id.
     """
     folders = Folders(spark)
     fresh = f"{folder.rstrip('/')}.new"
@@ -153,13 +173,13 @@ def write_export(
     counted = {row["split"]: row["count"] for row in rows.groupBy("split").count().collect()}
     pieces = {split: max(1, math.ceil(counted[split] / per_file)) for split in SPLITS if split in counted}
     if not pieces:
-        raise InputError("there are no dialogues to publish: run the stages before")
+        raise InputError(f"there are no {what} to publish: run the stages before")
     counts = F.create_map(*(F.lit(value) for pair in pieces.items() for value in pair))
-    piece = F.pmod(F.xxhash64("dialogue_id"), counts[F.col("split")]).cast("int")
+    piece = F.pmod(F.xxhash64(key), counts[F.col("split")]).cast("int")
     laid = (
         rows.withColumn("piece", piece)
         .repartition(sum(pieces.values()), "split", "piece")
-        .sortWithinPartitions("split", "piece", "dialogue_id")
+        .sortWithinPartitions("split", "piece", key)
     )
     files: dict[str, int] = {}
     for kind in formats:

@@ -4,6 +4,9 @@ from etl.tables.model import Table
 
 TURNS = "turns array<struct<role: string, text: string>> COMMENT 'role: seeker or supporter'"
 
+_REQUEST = """request_id string COMMENT 'of the answer in llm.generations; null: of none here',
+    prompt_hash string"""
+
 SESSIONS = Table(
     "augesc.sessions",
     "One support conversation between two people (ESConv), each once.",
@@ -50,7 +53,7 @@ MEASURED_TEXTS = Table(
     'ed or reddit, where the query came from; esconv, failed_esconv', origin_id string COMMENT 'of query or session',
     sample int, model string, tokens int COMMENT 'of the whole text, prompt included',
     counted_by string COMMENT 'tokens of the model, or nltk where it gave none',
-    faulty_lines int COMMENT 'lines without a speaker', first_faulty string, {MEASURED_TURNS}
+    faulty_lines int COMMENT 'lines without a speaker', first_faulty string, {MEASURED_TURNS}, {_REQUEST}
     """,
     ("text_id",),
 )
@@ -71,7 +74,7 @@ CONVERSATIONS = Table(
     "One generated conversation that meets all requirements: the AugESC data set (AugESC 5).",
     f"""
     conversation_id string, source string COMMENT 'of the query: ed or reddit', query_id string, sample int,
-    model string, tokens int, {MEASURED_TURNS}
+    model string, tokens int, {MEASURED_TURNS}, {_REQUEST}
     """,
     ("conversation_id",),
 )

@@ -3,6 +3,8 @@
 from etl.tables.model import Table
 
 _FAULTS = "faults array<string> COMMENT 'of its quality, see emo_pillars.quality'"
+_REQUEST = """request struct<request_id: string, prompt_hash: string, model: string>
+    COMMENT 'the answer it was read from, in llm.generations'"""
 _LABELS = "labels array<struct<label: string, level: double>> COMMENT 'the strongest first'"
 
 PLOTS = Table(
@@ -20,9 +22,9 @@ PLOTS = Table(
 ACTORS = Table(
     "emo_pillars.actors",
     "One character of a plot (Emo Pillars 3.1).",
-    """
+    f"""
     actor_id string COMMENT 'plot_id and place', plot_id string, place int COMMENT 'in the answer, from 1',
-    actor string COMMENT 'as prompts name it', name string, description string
+    actor string COMMENT 'as prompts name it', name string, description string, {_REQUEST}
     """,
     ("actor_id",),
 )
@@ -33,7 +35,7 @@ UTTERANCES = Table(
     f"""
     utterance_id string COMMENT 'actor_id and place', plot_id string, actor_id string, actor string, place int,
     utterance string, raw_label string COMMENT 'as the model named it', label string, was_mapped boolean,
-    reasoning string, {_FAULTS}
+    reasoning string, {_FAULTS}, {_REQUEST}
     """,
     ("utterance_id",),
 )
@@ -51,7 +53,7 @@ SOFT_LABELS = Table(
     f"""
     utterance_id string, place int COMMENT 'among the readable ones, from 1',
     raw_label string COMMENT 'as the model named it', level double COMMENT 'from 0 to 1', label string,
-    was_mapped boolean, reasoning string, {_FAULTS}
+    was_mapped boolean, reasoning string, {_FAULTS}, {_REQUEST}
     """,
     ("utterance_id", "place"),
     {"level_is_a_share": "level BETWEEN 0 AND 1"},
@@ -72,7 +74,9 @@ EXAMPLES = Table(
 CONTEXTS = Table(
     "emo_pillars.contexts",
     "What led a character to an utterance (Emo Pillars 3.4).",
-    f"utterance_id string, context string, cut boolean COMMENT 'ends with the last whole sentence', {_FAULTS}",
+    f"""
+    utterance_id string, context string, cut boolean COMMENT 'ends with the last whole sentence', {_FAULTS}, {_REQUEST}
+    """,
     ("utterance_id",),
 )
 
@@ -81,7 +85,7 @@ CLEAN_CONTEXTS = Table(
     "A context without a word on the character's emotions (Emo Pillars 3.4).",
     f"""
     utterance_id string, context string, cut boolean,
-    unchanged boolean COMMENT 'the model left the context as it was', {_FAULTS}
+    unchanged boolean COMMENT 'the model left the context as it was', {_FAULTS}, {_REQUEST}
     """,
     ("utterance_id",),
 )
@@ -89,7 +93,7 @@ CLEAN_CONTEXTS = Table(
 REWRITES = Table(
     "emo_pillars.rewrites",
     "An utterance in words that need its context (Emo Pillars 3.5).",
-    f"utterance_id string, rewritten string, cut boolean, {_FAULTS}",
+    f"utterance_id string, rewritten string, cut boolean, {_FAULTS}, {_REQUEST}",
     ("utterance_id",),
 )
 

@@ -4,7 +4,7 @@ from typing import Annotated, Any, Literal
 
 from pyspark.sql import DataFrame
 
-from conf.emo_pillars_settings import ExampleRules, PlotRules, QualitySettings, UtterancePrompt
+from conf.emo_pillars_settings import EmoPillarsPublishing, ExampleRules, PlotRules, QualitySettings, UtterancePrompt
 from conf.llm_settings import DecodingSettings
 from conf.taxonomy import GOEMOTIONS, GOEMOTIONS_MAPPING
 from etl.emo_pillars import examples as data_sets
@@ -13,7 +13,7 @@ from etl.emo_pillars.plot_files import read_stories
 from etl.emo_pillars.plots import select_plots
 from etl.emo_pillars.steps import SYNTHESIS, actors, clean_contexts, contexts, rewrites, soft_labels, utterances
 from etl.llm.model_stages import answer_stage, prompt_stage
-from etl.pipeline import At, RowAccounting, stage
+from etl.pipeline import At, RowAccounting, StageRun, stage
 from etl.pipeline.outcome import LocalOutcome, Outcome
 from etl.tables import emo_pillars as tables
 from etl.tables import llm
@@ -23,7 +23,7 @@ TopLabels = Annotated[int, At("emo_pillars.top_labels")]
 PromptOrder = Annotated[Literal["plain", "shared"], At("emo_pillars.prompt_order")]
 RewritePrompt = Annotated[Literal["plain", "example"], At("emo_pillars.rewrite_prompt")]
 NAMES = (GOEMOTIONS, GOEMOTIONS_MAPPING)
-JUDGED: dict[str, Any] = {"resources": NAMES, "version": 5}
+JUDGED: dict[str, Any] = {"resources": NAMES, "version": 6}
 """Declarations shared by all stages that parse answers."""
 
 
@@ -209,3 +209,28 @@ def emo_pillars_contextual_examples(rewrites: DataFrame, clean_contexts: DataFra
 def emo_pillars_measure_quality(*answers: DataFrame, quality: QualitySettings, top_labels: TopLabels) -> Outcome:
     """Measure what all stored answers give, by any model: items that can be read, and usable ones (ours)."""
     return answer_quality(dict(zip([step.name for step in SYNTHESIS], answers, strict=True)), quality, top_labels)
+
+
+@stage(
+    manual=True,
+    reads=(
+        tables.EXAMPLES,
+        tables.CONTEXTUAL_EXAMPLES,
+        tables.UTTERANCES,
+        tables.SOFT_LABELS,
+        tables.ACTORS,
+        tables.CONTEXTS,
+        tables.CLEAN_CONTEXTS,
+        tables.REWRITES,
+        tables.PLOTS,
+    ),
+    optional=(tables.CONTEXTUAL_EXAMPLES, tables.CONTEXTS, tables.CLEAN_CONTEXTS, tables.REWRITES),
+    writes=None,
+    shows="files under `emo_pillars.publishing.folder`",
+    resources=NAMES,
+)
+def emo_pillars_export(*made: DataFrame, publishing: EmoPillarsPublishing, run: StageRun) -> None:
+    """Export both data sets as Parquet and JSON Lines, with the origin of each label and a card (Emo Pillars 4)."""
+    from etl.publishing.emo_pillars_export import Made, publish_emo_pillars
+
+    publish_emo_pillars(Made(*made), run, publishing)

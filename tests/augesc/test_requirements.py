@@ -70,7 +70,9 @@ FINE = {
 
 
 def frame(spark: SparkSession, texts: dict[str, tuple[str, int | None]]) -> DataFrame:
-    rows = [(name, "augmenter", "ed", name, 0, None, text, tokens) for name, (text, tokens) in texts.items()]
+    rows = [
+        (name, "augmenter", "ed", name, 0, None, text, tokens, None, None) for name, (text, tokens) in texts.items()
+    ]
     return spark.createDataFrame(rows, TEXTS)
 
 

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+from datasets import load_dataset
 from pyspark.sql import SparkSession
 
 from conf.errors import InputError
@@ -47,6 +48,8 @@ def test_the_path_runs_and_then_has_nothing_to_do(
     exported = tmp_path / "lakehouse" / "exports" / "augesc"
     assert {path.name for path in exported.iterdir()} >= {"README.md", "export.json", "jsonl", "parquet"}
     assert "2 emotional support conversations" in (exported / "README.md").read_text("utf-8")
+    opened = load_dataset(str(exported), cache_dir=str(tmp_path / "cache"))
+    assert sum(len(rows) for rows in opened.values()) == 2
     assert work(place) == ["augesc_export"]  # it looks, and writes nothing
     looser = {**settings, "augesc.filters.least_utterances": "2"}
     again = PipelineContext(spark, load_settings("local", [], [f"{key}={value}" for key, value in looser.items()]))

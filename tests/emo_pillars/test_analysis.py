@@ -90,7 +90,7 @@ def made(spark: SparkSession) -> dict[str, DataFrame]:
         EXAMPLES.schema,
     )
     contexts = spark.createDataFrame(
-        [("u1", "cx", False, []), ("u2", "cy", False, []), ("u3", "cx", False, []), ("u4", "cy", False, [])],
+        [(f"u{n}", context, False, [], None) for n, context in enumerate(("cx", "cy", "cx", "cy"), start=1)],
         CONTEXTS.schema,
     )
     contextual = spark.createDataFrame(

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 import yaml
+from datasets import load_dataset
 from pyspark.sql import DataFrame, SparkSession
 
 from conf.settings import Settings, load_settings
@@ -159,6 +160,24 @@ def test_contexts_and_rewritten_utterances(place: PipelineContext) -> None:
     assert ("nothing_read", "Soon.") in ledger(place, "contexts")
     assert ("refusal", "I cannot assist with that.") in ledger(place, "rewrites")
     assert "The oil is in the shed beside the door." not in rows
+
+
+def test_the_export_has_every_example_with_its_requests(place: PipelineContext, tmp_path: Path) -> None:
+    assert work(place, "emo_pillars_export") == ["emo_pillars_export"]
+    folder = Path(place.settings.lakehouse.root) / "exports" / "emo-pillars"
+    opened = load_dataset(str(folder), cache_dir=str(tmp_path))
+    rows = {row["utterance_id"]: row for part in opened.values() for row in part}
+    assert len(rows) == table(place, "emo_pillars.examples").count()
+    with_context = [row for row in rows.values() if row["context"] is not None]
+    assert len(with_context) == table(place, "emo_pillars.contextual_examples").count()
+    asked = {one["request_id"] for row in rows.values() for one in row["requests"]}
+    register_views(place, "llm.generations")
+    answered = {row.request_id for row in place.spark.table("llm.generations").select("request_id").collect()}
+    assert asked <= answered
+    ship = next(row for row in rows.values() if row["utterance"].startswith("Tomorrow the ship"))
+    assert (ship["primary_raw_label"], ship["primary_was_mapped"]) == ("hope", True)
+    assert "| openai:recorded |" in (folder / "README.md").read_text("utf-8")
+    assert (folder / "label_map.csv").read_text("utf-8").startswith("raw_label,label,source,soft_labels\n")
 
 
 def test_all_stored_answers_are_accounted_for(place: PipelineContext, server: RecordedServer) -> None:

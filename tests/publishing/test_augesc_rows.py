@@ -6,24 +6,38 @@ from pathlib import Path
 import yaml
 from pyspark.sql import SparkSession
 
+from etl.analysis.croissant import AUGESC
 from etl.publishing.augesc_export import augesc_card, published_rows
 from etl.publishing.exports import Manifest, write_export
 from etl.tables.augesc import CONVERSATIONS, QUERIES
+from etl.tables.augesc_faults import FAULTS
 from udfs.session_files import sessions_in
 
 TURNS = [("seeker", 'My "cat" is gone | since May', 8), ("supporter", "Since May ? \U0001f600", 3)]
 
 
 def test_exports_are_read_as_esconv_is(spark: SparkSession, tmp_path: Path) -> None:
-    rows = [(f"t{n:02}", "ed", f"ed/{n // 4}", n % 4, "m", 40, TURNS) for n in range(60)]
-    queries = [(f"ed/{n}", "ed", None, "sad", "x", 12, None, None, None, None) for n in range(14)]
+    rows = [(f"t{n:02}", "ed", f"ed/{n // 4}", n % 4, "m", 40, TURNS, f"r{n}", f"h{n}") for n in range(60)]
+    judged = ("sadness", "grief", "not toxic", ["emotions: m1"])
+    queries = [(f"ed/{n}", "ed", None, "sad", "x", 12, *judged) for n in range(14)]
+    none = (6, 2, 0, None, 0, None, None, None, 3, 0, 0, 0, 0.5, 0.1, 0, "list")
+    odd = (6, 2, 1, "two brothers, three", 0, None, 4, 2, 3, 1, 0, 0, 0.5, 0.1, 2, "list")
+    faults = [("t00", "augmenter", "ed", *none), ("t01", "augmenter", "ed", *odd)]
     published = published_rows(
         spark.createDataFrame(rows, CONVERSATIONS.schema),
         spark.createDataFrame(queries, QUERIES.schema),
+        spark.createDataFrame(faults, FAULTS.schema),
         test_share=0.3,
         validation_share=0.2,
     )
-    splits = {(row.query_id, row.split) for row in published.collect()}
+    assert set(published.columns) == {*AUGESC, "split"}
+    rows_by_id = {row.dialogue_id: row for row in published.collect()}
+    assert rows_by_id["t00"].faults == []
+    assert rows_by_id["t01"].faults == ["contradiction", "topic_shift", "toxic"]
+    assert rows_by_id["t02"].faults is None
+    assert (rows_by_id["t05"].request_id, rows_by_id["t05"].prompt_hash) == ("r5", "h5")
+    assert (rows_by_id["t05"].query_goemotions, rows_by_id["t05"].judged_by) == ("grief", ["emotions: m1"])
+    splits = {(row.query_id, row.split) for row in rows_by_id.values()}
     assert len(splits) == 15
     assert len({split for _, split in splits}) == 3
     done = write_export(spark, str(tmp_path / "out"), published, Manifest("x", "included", {}, {}), ("jsonl",), 1_000)

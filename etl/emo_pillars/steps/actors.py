@@ -27,7 +27,7 @@ from etl.emo_pillars.quotes import unquoted
 from etl.emo_pillars.refusals import refuses
 from etl.emo_pillars.step import FAULTS, Rules, Step, child_id, list_schema
 from etl.llm.json_answers import NAME, field, json_records, key_of, text_of
-from etl.llm.requests import with_requests
+from etl.llm.requests import answered_request, with_requests
 from etl.pipeline.outcome import Outcome
 
 MOST_NAME_WORDS = 8
@@ -221,4 +221,5 @@ def rows(answers: DataFrame, quality: Any) -> Outcome:
     """
     items, dropped = STEP.read(answers, STEP.rules(quality))
     found = ("place", "item.actor", "item.name", "item.description")
-    return Outcome(items.select(child_id("plot_id").alias("actor_id"), "plot_id", *found), dropped)
+    key = child_id("plot_id").alias("actor_id")
+    return Outcome(items.select(key, "plot_id", *found, answered_request()), dropped)

@@ -15,7 +15,7 @@ from etl.emo_pillars.quality import judged, text_faults
 from etl.emo_pillars.remarks import without_unchanged
 from etl.emo_pillars.step import PROSE, Rules, Step, text_schema
 from etl.llm.json_answers import json_value, prose_of
-from etl.llm.requests import with_requests
+from etl.llm.requests import answered_request, with_requests
 from etl.pipeline.outcome import Outcome
 
 
@@ -71,5 +71,5 @@ def rows(answers: DataFrame, quality: Any) -> Outcome:
     given = {"labels": F.col("labels")["label"], "context": F.col("context")}
     items, dropped = STEP.read(answers, STEP.rules(quality), given)
     cleaned = F.when(F.col("item.unchanged"), F.col("context")).otherwise(F.col("item.text"))
-    found = items.select("utterance_id", cleaned.alias("context"), "item.cut", "item.unchanged", "item.faults")
-    return Outcome(found, dropped)
+    columns = (cleaned.alias("context"), "item.cut", "item.unchanged", "item.faults", answered_request())
+    return Outcome(items.select("utterance_id", *columns), dropped)

@@ -13,7 +13,7 @@ from etl.emo_pillars.prompts import as_data, emotions, filled, spoken_slots
 from etl.emo_pillars.prose import parse_prose
 from etl.emo_pillars.quality import judged, text_faults
 from etl.emo_pillars.step import PROSE, Rules, Step, text_schema
-from etl.llm.requests import with_requests
+from etl.llm.requests import answered_request, with_requests
 from etl.pipeline.outcome import Outcome
 
 
@@ -54,5 +54,5 @@ def rows(answers: DataFrame, quality: Any) -> Outcome:
         quality: the section ``emo_pillars.quality``.
     """
     items, dropped = STEP.read(answers, STEP.rules(quality), {"labels": F.col("labels")["label"]})
-    found = items.select("utterance_id", F.col("item.text").alias("context"), "item.cut", "item.faults")
-    return Outcome(found, dropped)
+    columns = (F.col("item.text").alias("context"), "item.cut", "item.faults", answered_request())
+    return Outcome(items.select("utterance_id", *columns), dropped)

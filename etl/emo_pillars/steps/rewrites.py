@@ -26,7 +26,7 @@ from etl.emo_pillars.quotes import quotations, unquoted, without_labels
 from etl.emo_pillars.remarks import without_opening
 from etl.emo_pillars.step import PROSE, Rules, Step, text_schema
 from etl.llm.json_answers import json_value, prose_of
-from etl.llm.requests import with_requests
+from etl.llm.requests import answered_request, with_requests
 from etl.pipeline.outcome import Outcome
 
 MOST_UTTERANCE_WORDS = 100
@@ -152,5 +152,5 @@ def rows(answers: DataFrame, quality: Any, form: str = PLAIN) -> Outcome:
     """
     given = {"labels": F.col("labels")["label"], "utterance": F.col("utterance"), "actor": F.col("actor")}
     items, dropped = STEP.read(answers, STEP.rules(quality, form=form), given)
-    found = items.select("utterance_id", F.col("item.text").alias("rewritten"), "item.cut", "item.faults")
-    return Outcome(found, dropped)
+    columns = (F.col("item.text").alias("rewritten"), "item.cut", "item.faults", answered_request())
+    return Outcome(items.select("utterance_id", *columns), dropped)

@@ -15,7 +15,7 @@ from etl.emo_pillars.prompts import PLAIN, as_data, definitions, filled, labels_
 from etl.emo_pillars.quality import judged
 from etl.emo_pillars.step import MAPPED, Rules, Step, list_schema
 from etl.llm.json_answers import LABEL, LEVEL, WHY, field, json_records, text_of, unwrapped
-from etl.llm.requests import with_requests
+from etl.llm.requests import answered_request, with_requests
 from etl.pipeline.outcome import Outcome
 
 FEW_LABELS = "few_labels"
@@ -239,4 +239,5 @@ def rows(answers: DataFrame, top: int, quality: Any, form: str = PLAIN) -> Outco
     """
     items, dropped = STEP.read(answers, STEP.rules(quality, top, form))
     found = ("raw_label", "level", "label", "was_mapped", "reasoning", "faults")
-    return Outcome(items.select("utterance_id", "place", *(f"item.{name}" for name in found)), dropped)
+    columns = ("utterance_id", "place", *(f"item.{name}" for name in found), answered_request())
+    return Outcome(items.select(*columns), dropped)

@@ -32,7 +32,7 @@ from etl.emo_pillars.quotes import quotations, unquoted, without_labels
 from etl.emo_pillars.refusals import refuses
 from etl.emo_pillars.step import MAPPED, Rules, Step, child_id, list_schema
 from etl.llm.json_answers import LABEL, WHY, WORDS, field, json_records, key_of, text_of
-from etl.llm.requests import with_requests
+from etl.llm.requests import answered_request, with_requests
 from etl.pipeline.outcome import Outcome
 
 SAME = "same_across_emotions"
@@ -340,5 +340,5 @@ def rows(answers: DataFrame, quality: Any, form: str = PLAIN) -> Outcome:
     items, dropped = STEP.read(answers, STEP.rules(quality, form=form))
     found = ("utterance", "raw_label", "label", "was_mapped", "reasoning", "faults")
     given = ("plot_id", "actor_id", "actor", "place")
-    rows = items.select(child_id("actor_id").alias("utterance_id"), *given, *(f"item.{name}" for name in found))
-    return Outcome(rows, dropped)
+    columns = (child_id("actor_id").alias("utterance_id"), *given, *(f"item.{name}" for name in found))
+    return Outcome(items.select(*columns, answered_request()), dropped)
