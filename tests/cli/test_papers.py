@@ -13,7 +13,10 @@ from jobs import all_stages
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 PAGE = (REPOSITORY / "docs" / "papers.md").read_text("utf-8")
-ROWS = re.findall(r"^\| (\d+) \| ([^|]+) \| ([^|]+) \| ([^|]+) \| ([^|]*) \| ([^|]+) \|$", PAGE, re.MULTILINE)
+ROW = re.compile(r"^\| (\d+) \| ([^|]+) \| ([^|]+) \| ([^|]+) \| ([^|]*) \| ([^|]+) \|$", re.MULTILINE)
+ROWS = ROW.findall(PAGE)
+ITEMS = {"EDOS": 154, "Emo Pillars": 151, "AugESC": 93}
+"""Number of items of each paper."""
 WORDS = {"paper", "trusted", "classifier_test", "classifier_valid"}
 """Other words in code font."""
 
@@ -47,8 +50,15 @@ def exists(name: str, known: set[str]) -> bool:
     return name in known or has_setting(name)
 
 
-def test_every_item_of_edos_has_a_row() -> None:
-    assert [int(row[0]) for row in ROWS[:154]] == list(range(1, 155))
+@pytest.mark.parametrize("paper", ITEMS)
+def test_every_item_of_a_paper_has_a_row(paper: str) -> None:
+    section = PAGE.partition(f"\n## {paper}\n")[2].partition("\n## ")[0]
+    assert [int(row[0]) for row in ROW.findall(section)] == list(range(1, ITEMS[paper] + 1))
+
+
+def test_no_line_of_a_table_is_anything_else() -> None:
+    lines = [line for line in PAGE.splitlines() if line.startswith("| ") and not line.startswith("| #")]
+    assert len(lines) == len(ROWS)
 
 
 def test_each_name_exists(known: set[str]) -> None:
