@@ -186,7 +186,7 @@ def mapped_names(soft_labels: DataFrame) -> list[MappedName]:
     own = [(label, label, "") for label in goemotions_labels()]
     listed = csv.DictReader(resources.text(GOEMOTIONS_MAPPING).splitlines())
     others = [(row["raw"], row["label"], row["source"]) for row in listed]
-    return [MappedName(*one, counts.get(one[0], 0)) for one in own + others]
+    return [MappedName(raw, label, source, counts.get(raw, 0)) for raw, label, source in own + others]
 
 
 def as_csv(label_map: Sequence[MappedName]) -> str:

@@ -239,5 +239,5 @@ def rows(answers: DataFrame, top: int, quality: Any, form: str = PLAIN) -> Outco
     """
     items, dropped = STEP.read(answers, STEP.rules(quality, top, form))
     found = ("raw_label", "level", "label", "was_mapped", "reasoning", "faults")
-    columns = ("utterance_id", "place", *(f"item.{name}" for name in found), answered_request())
-    return Outcome(items.select(*columns), dropped)
+    rows = items.select("utterance_id", "place", *(f"item.{name}" for name in found), answered_request())
+    return Outcome(rows, dropped)

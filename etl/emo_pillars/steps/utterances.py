@@ -340,5 +340,6 @@ def rows(answers: DataFrame, quality: Any, form: str = PLAIN) -> Outcome:
     items, dropped = STEP.read(answers, STEP.rules(quality, form=form))
     found = ("utterance", "raw_label", "label", "was_mapped", "reasoning", "faults")
     given = ("plot_id", "actor_id", "actor", "place")
-    columns = (child_id("actor_id").alias("utterance_id"), *given, *(f"item.{name}" for name in found))
-    return Outcome(items.select(*columns, answered_request()), dropped)
+    key = child_id("actor_id").alias("utterance_id")
+    rows = items.select(key, *given, *(f"item.{name}" for name in found), answered_request())
+    return Outcome(rows, dropped)
