@@ -86,6 +86,16 @@ class StageLog:
         done = {one.run_id for one in self._events if one.stage == stage and one.event == "done"}
         return started if started is not None and started.run_id not in done else None
 
+    def models(self, name: str) -> list[str]:
+        """Return the identities of a model that runs have used, those of the newest runs first."""
+        used = (one.models[name] for one in reversed(self._events) if name in one.models)
+        return list(dict.fromkeys(used))
+
+    def counts(self, stage: str) -> dict[str, int]:
+        """Return how many of the stage's runs ended in each way: done, failed or refused."""
+        ended = [one.event for one in self._events if one.stage == stage]
+        return {event: ended.count(event) for event in ("done", "failed", "refused")}
+
     def newest(self, stage: str) -> StageEvent | None:
         """Return the stage's newest event of any kind."""
         own = [one for one in self._events if one.stage == stage]

@@ -6,7 +6,8 @@ import importlib.metadata
 import importlib.util
 import re
 import shutil
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
@@ -25,6 +26,9 @@ NO_MODEL = "none"
 WEIGHTS = ("*.safetensors", "*.gguf")
 # Weights that may be pickles are never read or copied.
 PICKLES = ("*.bin", "*.pt", "*.pth", "*.pkl", "*.ckpt", "*.h5", "*.msgpack", "*.onnx")
+# What is written about a model: its card, and MLflow's record of the run that logged it. No answer depends on them.
+RECORDS = ("README.md", "MLmodel", "registered_model_meta", "conda.yaml", "python_env.yaml", "requirements.txt")
+_REGISTERED = re.compile(r"(?P<model>.*models:/[^/#]+)/\d+(?P<digest>#sha256:[0-9a-f]+)")
 
 
 @dataclass(frozen=True)
@@ -33,11 +37,34 @@ class ResolvedModel:
 
     Attributes:
         path: folder with safetensors or one GGUF file, readable from every worker.
-        identity: scheme, name, immutable version and digest, independent of the folder.
+        identity: scheme, name, immutable version and digest, independent of the folder. The digest of a folder or of a
+            registered model is that of its weights and its configuration.
+        former: the identity by which earlier versions of the program knew it, if another: its digest had all files.
     """
 
     path: Path
     identity: str
+    former: str | None = field(default=None, kw_only=True)
+
+    def known_as(self, known: Sequence[str]) -> "ResolvedModel":
+        """Return the model under the identity that a lakehouse has for it, so that the same weights answer only once.
+
+        That is its own, its former one, or that of another version of the registered model with the same content.
+
+        Args:
+            known: identities under which the lakehouse has used models of its name; the first that fits is taken.
+        """
+        if self.identity in known:
+            return self
+        own = _content(self.identity)
+        fitting = (one for one in known if one == self.former or (own is not None and _content(one) == own))
+        return replace(self, identity=next(fitting, self.identity))
+
+
+def _content(identity: str) -> tuple[str, str] | None:
+    """Return name and digest of a registered model's identity; None for other models."""
+    found = _REGISTERED.fullmatch(identity)
+    return None if found is None else (found["model"], found["digest"])
 
 
 def resolve(
@@ -75,7 +102,8 @@ def resolve(
         model = resolve(name, cache_dir, tracking_uri, share, registry_uri)
         if kind.check_files is not None:
             kind.check_files(model.path)
-        return ResolvedModel(model.path, f"{scheme}:{model.identity}")
+        former = None if model.former is None else f"{scheme}:{model.former}"
+        return ResolvedModel(model.path, f"{scheme}:{model.identity}", former=former)
     if scheme == "pkg":
         parts = part_names(name)
         model = _from_package(uri, name) if parts is None else _from_parts(uri, parts, cache_dir)
@@ -83,7 +111,7 @@ def resolve(
         folder = model_folder(uri)
         _require_weights(uri, folder)
         _require_no_links_out(uri, folder)
-        model = ResolvedModel(folder, f"file:{folder.name}#sha256:{folder_digest(folder)[:16]}")
+        model = _by_content(folder, f"file:{folder.name}")
     elif scheme == "models":
         return _from_registry(uri, name, cache_dir, tracking_uri, registry_uri)
     elif scheme == "hf":
@@ -114,8 +142,23 @@ def is_installed(uri: str) -> bool:
 
 def folder_digest(folder: Path) -> str:
     """Return the sha256 of names and contents of the folder's files, without pickles."""
+    return _digest_of(folder, _model_files(folder))
+
+
+def content_digest(folder: Path) -> str:
+    """Return what `folder_digest` does, of the folder without `RECORDS`."""
+    return _digest_of(folder, [path for path in _model_files(folder) if path.name not in RECORDS])
+
+
+def _by_content(folder: Path, name: str) -> ResolvedModel:
+    """Return the model in a folder, named by its content."""
+    (content, everything) = (f"{name}#sha256:{digest(folder)[:16]}" for digest in (content_digest, folder_digest))
+    return ResolvedModel(folder, content, former=None if everything == content else everything)
+
+
+def _digest_of(folder: Path, paths: Sequence[Path]) -> str:
     total = hashlib.sha256()
-    for path in _model_files(folder):
+    for path in paths:
         total.update(f"{path.relative_to(folder).as_posix()}\0{file_digest(path)}\n".encode())
     return total.hexdigest()
 
@@ -284,7 +327,7 @@ def _from_registry(
     except MlflowException as error:
         reason = str(error).splitlines()[0][:200]
         raise InputError(f"model {uri}: not in the MLflow registry ({reason}): train it first") from None
-    return ResolvedModel(folder, f"models:/{model}/{version.version}#sha256:{folder_digest(folder)[:16]}")
+    return _by_content(folder, f"models:/{model}/{version.version}")
 
 
 def _from_hub(uri: str, name: str, cache_dir: Path) -> ResolvedModel:
@@ -319,4 +362,4 @@ def _shared(model: ResolvedModel, cache_dir: Path) -> ResolvedModel:
                 target = scratch / path.relative_to(model.path)
                 target.parent.mkdir(parents=True, exist_ok=True)
                 shutil.copyfile(path, target)
-    return ResolvedModel(folder, model.identity)
+    return replace(model, path=folder)

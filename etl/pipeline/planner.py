@@ -274,7 +274,7 @@ class PipelineContext:
         return {row[0]: row[1] for row in rows}
 
     def resolve(self, model: Model) -> ResolvedModel:
-        """Return the model that ``models.<name>`` names; ``NO_MODEL`` if it is null.
+        """Return the model that ``models.<name>`` names, as the lakehouse knows it; ``NO_MODEL`` if it is null.
 
         Raises:
             InputError: it is not there.
@@ -282,7 +282,8 @@ class PipelineContext:
         uri = setting(self.settings, f"models.{model.name}")
         if uri is None:
             return ResolvedModel(Path(), NO_MODEL)
-        return model_at(uri, self.settings, self.settings.models.share)
+        known = dict.fromkeys([*self.log.models(model.name), *self.shared.log.models(model.name)])
+        return model_at(uri, self.settings, self.settings.models.share).known_as(list(known))
 
     def given_model(self, stage: Stage) -> str | None:
         """Return what :func:`given_model` does, under the run's settings."""
@@ -376,6 +377,21 @@ class PipelineContext:
         mends_itself = stage.incremental is None or _planned(stage) or _kept(stage)
         why = need.why or f"its rows in {DROPPED.name} were changed by something else"
         return _Need(why, need.rebuild or not mends_itself)
+
+    def run_before(self, stage: Stage, plan: StagePlan) -> StageEvent | None:
+        """Return the stage's last finished run if nothing but its inputs has changed since; None for any other reason.
+
+        Args:
+            stage: one that writes a table.
+            plan: of its next run.
+        """
+        last = self.log.last(stage.name, "done")
+        if last is None or plan.rebuild or plan.why == ASKED_AGAIN or self.log.state(stage.name) != "done":
+            return None
+        then = (last.stage_version, last.settings_hash, last.models)
+        if then != (stage.version, plan.settings_hash, plan.identities) or self._output_problem(stage, last):
+            return None
+        return last if self.counted.get(stage.name, 0) == (last.rows_dropped or 0) else None
 
     def is_off(self, stage: Stage) -> bool:
         """Return what :func:`is_off` does, under the run's settings."""

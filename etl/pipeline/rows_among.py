@@ -1,4 +1,4 @@
-"""The rows of a large table that belong to a batch, without a shuffle of what they hold or a read of the rest."""
+"""The rows of a large table that belong to a batch, or that are new, without a shuffle or a read of the rest."""
 
 from urllib.parse import unquote, urlsplit
 
@@ -34,6 +34,30 @@ def rows_among(table: DataFrame, column: str, batch: DataFrame) -> DataFrame:
     among = F.col(column).isin(named)
     stored = _holding(table, among)
     return (table if stored is None else stored).where(among)
+
+
+def rows_added(now: DataFrame, then: DataFrame) -> DataFrame | None:
+    """Return the rows that a table has gained since an earlier version, read from the stored files that are new.
+
+    Args:
+        now: rows as `Lakehouse.read` returns them.
+        then: the same table's, as `Lakehouse.read_version` returns them.
+
+    Returns:
+        None where anything but added rows has changed: stored files of the earlier version are gone, or rows of them.
+    """
+    try:
+        (files, before) = (now.inputFiles(), set(then.inputFiles()))
+        added = [name.removeprefix("file:") for name in files if name not in before]
+        if len(added) != len(files) - len(before) or not all(path.endswith(".parquet") for path in added):
+            return None
+        if not added:
+            return now.limit(0)
+        found = now.sparkSession.read.schema(now.schema).option(_GLOB, "false").parquet(*added)
+        same = then.count() + found.count() == now.count()
+    except (PySparkException, Py4JError):  # files of a catalog that lets nobody read them
+        return None
+    return found if same else None
 
 
 def is_named(batch: DataFrame) -> bool:

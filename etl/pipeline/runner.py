@@ -17,6 +17,7 @@ from etl.pipeline.locations import model_places
 from etl.pipeline.outcome import DROPPED_DDL, LocalOutcome, Outcome, Trained, with_version
 from etl.pipeline.planner import PipelineContext, StagePlan, event_of
 from etl.pipeline.progress import Progress
+from etl.pipeline.rows_among import rows_added
 from etl.pipeline.signatures import setting
 from etl.pipeline.spark_api import cached, is_frame, task_seconds
 from etl.pipeline.stage_run import Compute, StageRun, Tracking
@@ -83,6 +84,8 @@ class _Runner:
             store,
         )
         self.frames = [context.lakehouse.read(table) for table in stage.reads]
+        by_row = stage.incremental is not None and stage.incremental.row_by_row
+        self.before = context.run_before(stage, plan) if by_row else None
 
     def run(self) -> StageEvent:
         """Run the stage in the way that its declaration asks for; returns the event of its end."""
@@ -169,7 +172,10 @@ class _Runner:
         if unfinished is not None and not resuming:
             counted = {commit["slice"] for commit in self.lakehouse.commits(table, unfinished.run_id)}
             self.ledger.clear_orphans(unfinished, counted)
-        prepared = self.stage.units_of_work(self.frames, self.context.settings, self.stage_run)
+        before = None if resuming else self.before
+        added = None if before is None else self._rows_added(incremental, before)
+        frames = self.frames if added is None else [added, *self.frames[1:]]
+        prepared = self.stage.units_of_work(frames, self.context.settings, self.stage_run)
         if not resuming:
             self._refuse_loss(table, incremental, prepared)
         if self.plan.rebuild and not resuming:
@@ -179,8 +185,15 @@ class _Runner:
         self.lakehouse.ensure(table)
         for again in filter(None, (incremental.unanswered, incremental.failed)):
             self.lakehouse.delete(table, again, self.event.lineage(0))
-        pending = prepared = cached(prepared) if self.context.small else prepared  # it is read several times
-        if resuming or not (self.plan.rebuild or new):
+        once = self.context.small or (incremental.row_by_row and added is None)  # it is read several times
+        pending = prepared = cached(prepared) if once else prepared
+        came: int | DataFrame = prepared
+        if added is not None and before is not None:
+            done = self._known(self._done_rows(table), incremental.unit, partly=False)
+            pending = cached(prepared.join(done.distinct(), incremental.unit, "left_anti"))
+            (units,) = collected({"new": (pending, [F.expr(self.stage.units.rows_in)])})["new"]
+            came = (before.rows_in or 0) + units
+        elif resuming or not (self.plan.rebuild or new):
             pending = self._pending(table, incremental, prepared, resuming)
         minutes = self.context.settings.pipeline.slice_minutes
         cores = self.context.cores
@@ -194,7 +207,16 @@ class _Runner:
         rows = self._done_rows(table)
         if "model" in table.key and incremental.units.kept:
             rows = rows.join(prepared.select(incremental.key), incremental.key, "left_semi")
-        return self._done(table, self._balance(table, prepared, rows, all_rows="model" not in table.key))
+        return self._done(table, self._balance(table, came, rows, all_rows="model" not in table.key))
+
+    def _rows_added(self, incremental: Incremental, before: StageEvent) -> DataFrame | None:
+        """Return the rows that the first input has gained since an earlier run; None where all rows are looked at."""
+        (first, *others) = self.stage.reads
+        same = all(before.input_versions.get(table.name) == self.plan.inputs[table.name] for table in others)
+        if not incremental.row_by_row or not same or self.context.small:
+            return None
+        then = self.lakehouse.read_version(first, before.input_versions.get(first.name))
+        return None if then is None else rows_added(self.frames[0], then)
 
     def _refuse_loss(self, table: Table, incremental: Incremental, prepared: DataFrame) -> None:
         """Raise a LossError where too much of the table would be lost with the units that are worked on again.

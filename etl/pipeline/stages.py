@@ -96,6 +96,8 @@ class Incremental:
         failed: SQL condition of rows with an error that another attempt may cure. They are kept until the next run,
             which deletes them and works on their units again.
         trial: what is tried before rows of units that have changed are deleted; None: nothing.
+        row_by_row: whether each row of the first input makes its units by itself, whatever the other rows are. Where
+            that input has only gained rows since the last run, the units of those alone are looked at.
     """
 
     key: str
@@ -106,6 +108,7 @@ class Incremental:
     unanswered: str | None = None
     failed: str | None = None
     trial: Trial | None = None
+    row_by_row: bool = False
 
     @property
     def unit(self) -> list[str]:

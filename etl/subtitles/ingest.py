@@ -13,13 +13,14 @@ from pyspark.sql.types import StructType
 from etl.pipeline.outcome import Outcome, dropped_columns, with_work_key
 from etl.pipeline.spark_api import cached, cores
 from etl.subtitles.copies import copies_of, kept_copies, mark_copies
+from etl.subtitles.uploads import speaker_marks
 from etl.tables.ops import WORK_VERSION
 from etl.tables.subtitles import FILES, MANIFEST
 from udfs.opus.batches import parsed_batches
 from udfs.opus.files import Caps
 
 _OPEN_COST = 64 << 10
-_ADDED = ("content_hash", WORK_VERSION)
+_ADDED = ("speaker_marks", "content_hash", WORK_VERSION)
 _PLACE = ("source", "source_path")
 
 
@@ -139,7 +140,9 @@ def parse_files(
     read = [field.name for field in own if field.name not in _PLACE]
     content = [F.to_json(name) if name == "quirks" else F.col(name) for name in read]
     rows = balanced_by_bytes(files, task_bytes).mapInArrow(parsed, columns)
-    return rows.withColumn("content_hash", F.xxhash64(*content))
+    return rows.withColumns(
+        {"speaker_marks": speaker_marks(F.col("sentences.text")), "content_hash": F.xxhash64(*content)}
+    )
 
 
 def balanced_by_bytes(files: DataFrame, task_bytes: int) -> DataFrame:

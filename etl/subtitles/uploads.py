@@ -39,7 +39,7 @@ def choose_uploads(
     best one. A file of unknown film (``file:<id>``) counts as a separate film.
 
     Args:
-        files: ``subtitles.files``; of its sentences only the texts are read, and only to count the marks.
+        files: ``subtitles.files``; of rows whose speaker_marks is null, the texts of sentences are read to count them.
         uploads_per_film: how many to keep; 0 keeps every upload, each in one release.
         persist: called on the frame that is read several times.
 
@@ -76,8 +76,11 @@ def choose_uploads(
 
 
 def _small(files: DataFrame) -> DataFrame:
-    """Select the columns that the ranking reads, and count the marks."""
-    return files.select(
+    """Select the columns that the ranking reads, with the marks of each upload.
+
+    Two reads, so that no sentence is read of rows that have their number of marks.
+    """
+    columns = [
         "source_path",
         "subtitle_id",
         "movie_id",
@@ -87,12 +90,16 @@ def _small(files: DataFrame) -> DataFrame:
         (~_is_whole(F.col("cds"))).alias("_part"),
         F.coalesce("machine_translated", F.lit(False)).alias("_machine"),
         _untimed_share().alias("_untimed"),
-        speaker_marks(F.col("sentences.text")).alias("_marks"),
-    )
+    ]
+    known = files.where("speaker_marks IS NOT NULL").select(*columns, F.col("speaker_marks").alias("_marks"))
+    earlier = files.where("speaker_marks IS NULL")
+    return known.unionByName(earlier.select(*columns, speaker_marks(F.col("sentences.text")).alias("_marks")))
 
 
 def speaker_marks(texts: Column) -> Column:
     """Return how many of an upload's sentences open with a dialogue dash or with a speaker's name before a colon.
+
+    ``subtitles.files`` keeps the number, so another pattern raises the version of ``ingest_subtitles``, too.
 
     Args:
         texts: array of the sentences.

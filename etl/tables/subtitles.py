@@ -62,6 +62,7 @@ FILES = Table(
     sentence_count int, token_count int,
     quirks map<string, int> COMMENT 'how often each known oddity occurred in this file',
     sentences array<{SENTENCE}>,
+    speaker_marks int COMMENT 'sentences that open with a dash or a speaker; null in rows of earlier versions',
     content_hash bigint COMMENT 'hash of all that was read from the file', work_version bigint
     """,
     ("source_path",),

@@ -102,7 +102,7 @@ def _words(files: DataFrame) -> DataFrame:
 @stage(
     reads=(FILES,),
     writes=LEMMAS,
-    incremental=Incremental("word", cost_per_minute=500_000, prepare=_words),
+    incremental=Incremental("word", cost_per_minute=500_000, prepare=_words, row_by_row=True),
     units="words",
 )
 def lemmatize_words(words: DataFrame, lemmas: Lemmas) -> DataFrame:

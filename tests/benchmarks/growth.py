@@ -1,43 +1,108 @@
-"""What a batch reads of a large lakehouse: ``python -m tests.benchmarks.growth [--files 100000]``.
+"""What a night of 0.1 % more files reads of a large lakehouse, and how long its plan and its maintenance take.
 
-The lakehouse is made of rows, without subtitle files: 20 sentences a file, three uploads a film. Then 0.1 % of films
-that are new are added, as a nightly run does. Printed are the seconds and the stored bytes that their batch reads,
-beside those of the whole table, and what is sent through the network.
+    python -m tests.benchmarks.growth [--files 20000,100000] [--small]
+
+The lakehouse is made of rows, without subtitle files: 60 sentences a file, three uploads a film, 500 files in each
+stored one. The stages from ``choose_uploads`` to ``clean_dialogues`` run over it, then over 0.1 % of films that are
+new, and over as many again, in a session in which Java has compiled everything. The bytes are those that Spark's tasks
+count. What a night takes is held against its share of what all files before took.
 """
 
-import argparse
+import contextlib
+import io
 import json
-import re
+import sys
 import tempfile
 import time
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from conf.settings import load_settings
+from conf.settings import Settings, load_settings
+from etl.cli.maintain import maintained
+from etl.cli.running import run_stages
 from etl.pipeline.lakehouse import Lakehouse
-from etl.pipeline.rows_among import rows_among
-from etl.pipeline.session import close_session, configured, spark_session
-from etl.subtitles.carried_marks import carried_marks
+from etl.pipeline.planner import PipelineContext
+from etl.pipeline.session import close_session, spark_session
+from etl.pipeline.spark_api import java
+from etl.pipeline.stages import Stage
+from etl.subtitles.turn_features import FeatureSpace
+from etl.subtitles.turn_segmenter import TurnSegmenter
+from etl.subtitles.uploads import speaker_marks
 from etl.tables import Table
-from etl.tables.subtitles import CHOSEN_UPLOADS, FILES
-from jobs.subtitles.turns import _chosen_files
+from etl.tables.subtitles import FILES
+from jobs import all_stages
+from tests.benchmarks.harness import Progress, Result, Row, arguments, hand_in, without_slowing_variables
 
-SENTENCES = 20
+STAGES = ("choose_uploads", "lemmatize_words", "score_turns", "segment_dialogues", "clean_dialogues")
+BY_FILE = STAGES[:-1]
+"""Stages whose work is that of the new files. `clean_dialogues` looks for duplicates among all dialogues."""
+SENTENCES = 60
 UPLOADS = 3
 """Of a film."""
-STORED_FILES = 200
-"""Parquet files of the table before it grows; a table of 446,612 films has thousands."""
+FILES_STORED_TOGETHER = 500
+"""Subtitle files in a stored file."""
+GROWTH = 0.001
+PLAN_AIM = 20.0
+READ_AIM = 1.2
+SIZES = (446_612, 3_700_000)
+"""English alone, and all languages."""
+CAUSE = "what is left grows with the number of files, by some bytes each: the columns that say which files are done."
+
+
+@dataclass(frozen=True)
+class Cost:
+    """What the tasks of a run did.
+
+    Attributes:
+        seconds: from its plan to its end.
+        read, sent: bytes that tasks read from files, and sent to other tasks.
+    """
+
+    seconds: float
+    read: int
+    sent: int
+
+
+@dataclass(frozen=True)
+class Night:
+    """The figures of one size.
+
+    Attributes:
+        files, added: files of the lakehouse, and those of a night.
+        stored, stored_added: bytes of their rows of ``subtitles.files``.
+        first, second: what each stage took for the files of the first and of the second night.
+        whole: what each stage took for all files before.
+        plan: seconds to plan these stages.
+        maintenance: seconds to join the stored files of ``subtitles.files`` and to look for old ones.
+        heap: bytes that the driver holds after the night, when all that can be freed is freed.
+    """
+
+    files: int
+    added: int
+    stored: int
+    stored_added: int
+    whole: dict[str, Cost]
+    first: dict[str, Cost]
+    second: dict[str, Cost]
+    plan: float
+    maintenance: float
+    heap: int
 
 
 def made(spark: SparkSession, first: int, last: int, table: Table) -> DataFrame:
     """Return rows of ``subtitles.files`` numbered from ``first`` up to ``last``."""
+    digest = "translate(md5(concat(id, '/', i)), '0123456789abcdef', 'abcdefghijklmnop')"
+    words = ", ' ', ".join(f"substr({digest}, {1 + 4 * place}, {3 + place % 2})" for place in range(6))
     sentence = (
-        "struct(i AS index, i AS block_first, i AS block_last, i * 2000 AS start_ms, i * 2000 + 1500 AS end_ms, "
-        "concat('Line ', i, ' of file ', id, ': ', md5(concat(id, '/', i))) AS text)"
+        "struct(i AS index, i AS block_first, i AS block_last, i * 2000 + (i div 8) * 6000 AS start_ms, "
+        "i * 2000 + (i div 8) * 6000 + 1500 AS end_ms, "
+        f"concat(if(pmod(hash(id, i), 9) = 0, '- ', ''), {words}, ' .') AS text)"
     )
     known = {
         "source_path": f"concat('xml/en/', 1930 + id div {UPLOADS} % 90, '/', id div {UPLOADS}, '/', id, '.xml.gz')",
@@ -45,84 +110,190 @@ def made(spark: SparkSession, first: int, last: int, table: Table) -> DataFrame:
         "movie_id": f"cast(id div {UPLOADS} AS string)",
         "release": "'v2018'",
         "language": "'en'",
+        "year": f"1930 + id div {UPLOADS} % 90",
+        "genres": "array('Drama')",
         "sentence_count": str(SENTENCES),
-        "token_count": str(9 * SENTENCES),
-        "content_hash": "id",
-        "work_version": "id",
+        "token_count": str(7 * SENTENCES),
+        "quirks": "map()",
+        "content_hash": "xxhash64(id)",
+        "work_version": "xxhash64(id)",
         "sentences": f"transform(sequence(0, {SENTENCES - 1}), i -> {sentence})",
     }
+    rows = spark.range(first, last)
     columns = [
-        f"{known.get(field.name, f'cast(null AS {field.dataType.simpleString()})')} AS {field.name}"
+        F.expr(known.get(field.name, "null")).cast(field.dataType).alias(field.name)
         for field in table.schema
+        if field.name != "speaker_marks"
     ]
-    return spark.range(first, last).selectExpr(*columns)
+    return rows.select(*columns).withColumn("speaker_marks", speaker_marks(F.col("sentences.text")))
+
+
+def counted(spark: SparkSession) -> tuple[int, int]:
+    """Return the bytes that the session's tasks have read, and sent to other tasks, so far."""
+    kind = java(spark, "a benchmark").java.lang.Class.forName("org.apache.spark.status.ExecutorSummaryWrapper")
+    found = spark.sparkContext._jsc.sc().statusStore().store().view(kind).closeableIterator()  # type: ignore[union-attr]
+    read = sent = 0
+    while found.hasNext():
+        info = found.next().info()
+        read += info.totalInputBytes()
+        sent += info.totalShuffleWrite()
+    found.close()
+    return read, sent
 
 
 def stored_bytes(rows: DataFrame) -> int:
     """Return the size of the stored files that rows are read from."""
-    return sum(Path(name.removeprefix("file://")).stat().st_size for name in rows.inputFiles())
+    return sum(Path(name.removeprefix("file:")).stat().st_size for name in rows.inputFiles())
 
 
-def timed(work: Any) -> tuple[float, Any]:
-    """Return the seconds that a call took, and its result."""
+def heap_bytes(spark: SparkSession) -> int:
+    """Return what the driver's Java process holds after it has freed what it can."""
+    runtime = java(spark, "a benchmark").java.lang.Runtime.getRuntime()
+    runtime.gc()
+    return int(runtime.totalMemory() - runtime.freeMemory())
+
+
+def stages() -> list[Stage]:
+    """Return the stages that run, in order."""
+    return [stage for stage in all_stages() if stage.name in STAGES]
+
+
+def costs(spark: SparkSession, settings: Settings, progress: Progress) -> dict[str, Cost]:
+    """Run the stages one after the other; return what each took."""
+    found = {}
+    for stage in stages():
+        began = time.perf_counter()
+        (read, sent) = counted(spark)
+        with contextlib.redirect_stdout(io.StringIO()):
+            run_stages(spark, settings, [stage], [])
+        (read_after, sent_after) = counted(spark)
+        found[stage.name] = Cost(round(time.perf_counter() - began, 1), read_after - read, sent_after - sent)
+        progress.step(f"{stage.name}: {json.dumps(asdict(found[stage.name]))}")
+    return found
+
+
+def timed(work: Callable[[], Any]) -> float:
+    """Return the seconds that a call took."""
     began = time.perf_counter()
-    found = work()
-    return round(time.perf_counter() - began, 1), found
+    work()
+    return round(time.perf_counter() - began, 1)
 
 
-def sent_with_sentences(rows: DataFrame) -> int:
-    """Return how many exchanges of a plan, other than broadcasts, have sentences."""
-    mode: Any = rows.sparkSession._jvm.org.apache.spark.sql.execution.ExplainMode  # type: ignore[union-attr]
-    with configured(rows.sparkSession, "spark.sql.debug.maxToStringFields", "1000"):
-        plan = str(rows._jdf.queryExecution().explainString(mode.fromString("formatted")))
-    found = re.findall(r"^\(\d+\) Exchange\s*\nInput \[\d+\]: \[([^\]]*)\]", plan, re.MULTILINE)
-    return len([columns for columns in found if "sentences#" in columns])
-
-
-def measure(files: int) -> dict[str, Any]:
-    """Make a lakehouse of so many files, let it grow, and return the figures."""
+def measured(files: int) -> Night:
+    """Make a lakehouse of so many files, let it grow for two nights, and return the figures."""
+    progress = Progress(f"growth of {files:,} files", 3 * len(STAGES) + 3)
     with tempfile.TemporaryDirectory() as folder:
-        settings = load_settings("local", [], {"lakehouse.root": folder, "spark.short_session": False})
+        choose = np.random.default_rng(5)
+        TurnSegmenter(choose.normal(size=512), 0.0, FeatureSpace(512, True)).save(Path(folder, "segmenter"))
+        given = {
+            "lakehouse.root": f"{folder}/lakehouse",
+            "models.turn_segmenter": f"file:{folder}/segmenter",
+            "subtitles.lemmatizer": "simplemma",
+            "spark.short_session": False,
+        }
+        settings = load_settings("local", [], given)
         spark = spark_session(settings, "growth")
         try:
             lakehouse = Lakehouse(spark, settings.lakehouse)
-            grown = files + UPLOADS * max(1, files // 1000 // UPLOADS)
-            (making, _) = timed(
-                lambda: lakehouse.append(
-                    FILES, made(spark, 0, files, FILES).repartitionByRange(STORED_FILES, "source_path"), {}
-                )
-            )
-            lakehouse.append(FILES, made(spark, files, grown, FILES).coalesce(1), {})
-            chosen = made(spark, 0, grown, FILES).where(f"content_hash % {UPLOADS} = 0")
-            lakehouse.append(CHOSEN_UPLOADS, chosen.selectExpr("*", "1 AS choice", f"{UPLOADS} AS uploads"), {})
-            table = lakehouse.read(FILES)
-            run: Any = SimpleNamespace(model=lambda name: SimpleNamespace(identity="m"))
-            units = _chosen_files(lakehouse.read(CHOSEN_UPLOADS), table, table, run)
-            (planning, pending) = timed(lambda: units.where(f"cast(subtitle_id AS bigint) >= {files}").persist())
-            (units_seconds, count) = timed(pending.count)
-            (looking, batch) = timed(lambda: rows_among(table, "source_path", pending))
-            (reading, sentences) = timed(lambda: batch.agg(F.sum(F.size("sentences"))).first()[0])
-            marks = carried_marks(pending, rows_among(table, "movie_id", pending))
-            return {
-                "files": files,
-                "new files": grown - files,
-                "chosen of them": count,
-                "sentences of them": sentences,
-                "table MB": round(stored_bytes(table) / 1e6, 1),
-                "batch reads MB": round(stored_bytes(batch) / 1e6, 3),
-                "share of the table": round(stored_bytes(batch) / stored_bytes(table), 5),
-                "share of the files": round((grown - files) / grown, 5),
-                "exchanges with sentences": sent_with_sentences(marks),
-                "seconds to make the table": making,
-                "seconds to find the units": round(planning + units_seconds, 1),
-                "seconds to find their stored files": looking,
-                "seconds to read them": reading,
-            }
+            parts = max(1, files // FILES_STORED_TOGETHER)
+            added = UPLOADS * max(1, round(files * GROWTH / UPLOADS))
+            lakehouse.append(FILES, made(spark, 0, files, FILES).repartitionByRange(parts, "source_path"), {})
+            stored = stored_bytes(lakehouse.read(FILES))
+            progress.step(f"{stored / 1e6:.0f} MB made")
+            whole = costs(spark, settings, progress)
+            nights = []
+            for night in range(2):
+                start = files + night * added
+                lakehouse.append(FILES, made(spark, start, start + added, FILES).coalesce(1), {})
+                nights.append(costs(spark, settings, progress))
+            stored_added = (stored_bytes(lakehouse.read(FILES)) - stored) // 2
+            plan = timed(lambda: [PipelineContext(spark, settings).plan(stage) for stage in stages()])
+            heap = heap_bytes(spark)
+            progress.step(f"planned in {plan} s")
+            names = [stage.name for stage in all_stages()]
+            maintenance = timed(lambda: maintained(lakehouse, FILES, settings.maintenance, names, False))
+            progress.step(f"maintained in {maintenance} s")
+            return Night(files, added, stored, stored_added, whole, *nights, plan, maintenance, heap)
         finally:
             close_session(spark, settings)
 
 
+def total(costs: dict[str, Cost], names: tuple[str, ...] = BY_FILE) -> Cost:
+    """Return what several stages took together."""
+    chosen = [costs[name] for name in names]
+    return Cost(*(sum(getattr(one, name) for one in chosen) for name in ("seconds", "read", "sent")))
+
+
+def rows(nights: list[Night]) -> list[Row]:
+    """Return the page's rows: of each size, and of the sizes that those of the two largest foretell."""
+    found = [row for one in nights for row in rows_of(one)]
+    if len(nights) > 1:
+        (small, large) = (total(one.second) for one in nights[-2:])
+        step = nights[-1].files - nights[-2].files
+        for files in SIZES:
+            beyond = (files - nights[-1].files) / step
+            (read, sent) = (
+                getattr(large, name) + beyond * (getattr(large, name) - getattr(small, name))
+                for name in ("read", "sent")
+            )
+            work = f"{files:,} files and {round(files * GROWTH):,} more, extrapolated"
+            found.append(Row(work, f"{read / 1e6:.0f} MB read, {sent / 1e6:.1f} MB sent", "", "", read / 1e6))
+    return found
+
+
+def rows_of(one: Night) -> list[Row]:
+    """Return the rows of one size."""
+    work = f"{one.files:,} files and {one.added:,} more"
+    share = one.added / one.files
+    (night, whole) = (total(one.second), total(one.whole))
+    stages = [
+        Row(
+            f"{work}: `{name}`",
+            f"{cost.seconds:.0f} s, {cost.read / 1e6:.1f} MB read, {cost.sent / 1e6:.2f} MB sent",
+            "all files before",
+            f"{before.seconds:.0f} s, {before.read / 1e6:.0f} MB, {before.sent / 1e6:.1f} MB",
+            cost.read / max(before.read, 1),
+        )
+        for name, cost in one.second.items()
+        if (before := one.whole[name])
+    ]
+    fair = f"{share * whole.read / 1e6:.1f} MB read, {share * whole.sent / 1e6:.2f} MB sent"
+    return [
+        *stages,
+        Row(
+            f"{work}: all but `clean_dialogues`",
+            f"{night.read / 1e6:.1f} MB read, {night.sent / 1e6:.2f} MB sent",
+            "their share of all files",
+            fair,
+            night.read / max(share * whole.read, 1),
+            most=READ_AIM,
+        ),
+        Row(f"{one.files:,} files: plan", f"{one.plan:.1f} s", "", "", one.plan, most=PLAN_AIM),
+        Row(f"{one.files:,} files: `subtitles.files` maintained", f"{one.maintenance:.0f} s", "", "", one.maintenance),
+        Row(f"{one.files:,} files: the driver's heap", f"{one.heap / 2**20:.0f} MiB", "", "", one.heap / 2**20),
+    ]
+
+
+def main() -> int:
+    """Measure each size."""
+    parser = arguments(__doc__, rounds=1)
+    parser.add_argument("--files", default="20000,100000", help="sizes, parted by commas")
+    given = parser.parse_args()
+    sizes = [3_000] if given.small else [int(size) for size in given.files.split(",")]
+    nights = [measured(size) for size in sizes]
+    for one in nights:
+        print(json.dumps(asdict(one)), file=sys.stderr, flush=True)
+    result = Result(
+        "Growth of a large lakehouse",
+        "What a second night of 0.1 % more files makes the tasks read from files and send to each other.",
+        f"rows of `subtitles.files`, made: {SENTENCES} sentences a file, {UPLOADS} uploads a film",
+        rows(nights),
+        CAUSE,
+        ("delta-spark",),
+    )
+    return hand_in(result, given, "growth")
+
+
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--files", type=int, default=100_000)
-    print(json.dumps(measure(parser.parse_args().files), indent=1))
+    without_slowing_variables()
+    sys.exit(main())

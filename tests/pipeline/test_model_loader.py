@@ -1,5 +1,6 @@
 import importlib.util
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -170,3 +171,41 @@ def test_a_worker_loads_a_model_once():
 def test_a_null_model_is_refused(tmp_path):
     with pytest.raises(InputError, match="null in the settings"):
         resolve(None, tmp_path)
+
+
+def test_records_of_a_model_are_no_part_of_its_identity(tmp_path):
+    plain = resolve(f"file:{model_folder(tmp_path / 'a' / 'm')}", tmp_path)
+    assert plain.former is None
+    described = model_folder(tmp_path / "b" / "m")
+    (described / "MLmodel").write_text("run_id: 1")
+    first = resolve(f"file:{described}", tmp_path)
+    (described / "MLmodel").write_text("run_id: 2")
+    (described / "README.md").write_text("trained on Friday")
+    second = resolve(f"file:{described}", tmp_path)
+    assert plain.identity == first.identity == second.identity
+    assert first.former != second.former
+    assert second.former == f"file:m#sha256:{folder_digest(described)[:16]}"
+    (described / "config.json").write_text("{}")
+    assert resolve(f"file:{described}", tmp_path).identity != first.identity
+
+
+@pytest.mark.parametrize(
+    ("known", "found"),
+    [
+        ([], "models:/edos/3#sha256:aa"),
+        (["models:/edos/2#sha256:bb"], "models:/edos/3#sha256:aa"),
+        (["models:/edos/3#sha256:ff", "models:/edos/3#sha256:aa"], "models:/edos/3#sha256:aa"),
+        (["models:/edos/2#sha256:bb", "models:/edos/3#sha256:ff"], "models:/edos/3#sha256:ff"),
+        (["models:/edos/1#sha256:aa"], "models:/edos/1#sha256:aa"),
+        (["models:/other/3#sha256:aa"], "models:/edos/3#sha256:aa"),
+        (["none", "pkg:edos==1#sha256:aa", "file:edos#sha256:aa"], "models:/edos/3#sha256:aa"),
+    ],
+    ids=["new", "other weights", "its own", "its former", "another version's", "another model's", "not registered"],
+)
+def test_a_lakehouse_keeps_the_identity_that_it_has_for_the_same_weights(known, found):
+    model = loader.ResolvedModel(Path("m"), "models:/edos/3#sha256:aa", former="models:/edos/3#sha256:ff")
+    assert model.known_as(known).identity == found
+    served = loader.ResolvedModel(Path("m"), "gguf:models:/edos/3#sha256:aa", former="gguf:models:/edos/3#sha256:ff")
+    assert served.known_as([f"gguf:{one}" for one in known]).identity == f"gguf:{found}"
+    other = loader.ResolvedModel(Path("m"), "file:m#sha256:aa")
+    assert other.known_as(known) == other

@@ -12,9 +12,12 @@ from pyspark.sql import functions as F
 
 from conf.errors import InputError
 from conf.settings import Settings, load_settings
+from etl.pipeline import planner, runner
+from etl.pipeline.model_loader import ResolvedModel
 from etl.pipeline.outcome import Outcome
 from etl.pipeline.planner import PipelineContext, chosen, in_order
 from etl.pipeline.progress import Progress
+from etl.pipeline.rows_among import rows_added
 from etl.pipeline.runner import StageError, run_stage
 from etl.pipeline.stage_run import StageRun
 from etl.pipeline.stages import REGISTRY, Incremental, Model, RowAccounting, Stage, Units
@@ -22,6 +25,7 @@ from etl.tables.model import Table
 from etl.tables.ops import DROPPED, STAGE_RUNS
 from etl.tables.subtitles import QUARANTINE
 from tests.stages import run_stages, untyped
+from tests.udfs.model_folders import model_folder
 
 LETTERS = Table("trial.letters", "A letter.", "letter string, size int", ("letter",))
 LOUD = Table("trial.loud", "A loud letter.", "letter string, loud string", ("letter",))
@@ -407,3 +411,91 @@ def test_a_batch_without_all_its_answers_is_kept_and_continued(spark: SparkSessi
     run_stage(place, stage, place.plan(stage), Progress(spark, 1))
     assert column(place, CALLED, "letter") == ["a", "b", "c", "d"]
     assert asked == ["a", "b", "c", "d"]
+
+
+def large_letters(piece: DataFrame, run: StageRun) -> Outcome:
+    return Outcome(piece.select("letter", F.upper("letter").alias("loud")))
+
+
+EACH_ONCE = make_stage(
+    "each_once",
+    large_letters,
+    (LETTERS,),
+    LOUD,
+    incremental=Incremental(
+        "letter", prepare=lambda letters, run: letters.select("letter").distinct(), row_by_row=True
+    ),
+)
+
+
+def test_a_stage_that_works_row_by_row_looks_at_new_rows_alone(
+    spark: SparkSession, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looked_at: list[list[str] | None] = []
+
+    def noted(now: DataFrame, then: DataFrame) -> DataFrame | None:
+        found = rows_added(now, then)
+        looked_at.append(None if found is None else sorted(row.letter for row in found.collect()))
+        return found
+
+    monkeypatch.setattr(runner, "rows_added", noted)
+
+    def add(letters: str) -> None:
+        place = PipelineContext(spark, settings)
+        place.lakehouse.append(LETTERS, spark.createDataFrame([(one, 1) for one in letters], LETTERS.schema), {})
+
+    def run() -> tuple[int | None, list]:
+        place = PipelineContext(spark, settings)
+        run_stages(place, (EACH_ONCE,))
+        return place.log.last("each_once", "done").rows_in, column(place, LOUD, "letter")
+
+    add("abc")
+    assert run() == (3, list("abc"))
+    add("cdd")
+    assert run() == (4, list("abcd"))
+    add("ab")  # nothing that is new
+    assert run() == (4, list("abcd"))
+    assert looked_at == [["c", "d", "d"], ["a", "b"]]
+    add("e")
+    place = PipelineContext(spark, settings)
+    place.lakehouse.delete(LETTERS, "letter = 'a'", {})
+    assert run() == (4, list("bcde"))
+    assert looked_at[2:] == [None]
+    place.lakehouse.delete(LOUD, "letter = 'c'", {})  # by somebody else
+    add("f")
+    assert run() == (5, list("bcdef"))
+    assert looked_at[3:] == []
+    add("g")
+    with monkeypatch.context() as patch:
+        patch.setattr(type(EACH_ONCE), "call", lambda *_: (_ for _ in ()).throw(SystemExit("killed")))
+        with pytest.raises(SystemExit):
+            run()
+    looked_at.clear()
+    assert run() == (6, list("bcdefg"))
+    assert looked_at == []
+
+
+def test_the_same_weights_are_not_asked_again(spark: SparkSession, tmp_path: Path, tables_of_test: None) -> None:
+    """A lakehouse of an earlier version knows a model by a digest of all its files, its records among them."""
+    folder = model_folder(tmp_path / "m")
+    (folder / "MLmodel").write_text("run_id: 1")
+    settings = load_settings(
+        "local", [], {"lakehouse.root": str(tmp_path), "models.sentence_encoder": f"file:{folder}"}
+    )
+    stage = replace(COUNT, models=(Model("sentence_encoder"),))
+    place = PipelineContext(spark, settings)
+    put(place, "bcd")
+    new = place.resolve(Model("sentence_encoder"))
+    former = new.former
+    assert former is not None
+    run_stages(place, (SHOUT,))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(planner, "model_at", lambda *_: ResolvedModel(folder, former))
+        assert run_stages(PipelineContext(spark, settings), (stage,)) == ["count"]
+    assert PipelineContext(spark, settings).log.last("count", "done").models == {"sentence_encoder": former}
+    (folder / "MLmodel").write_text("run_id: 1")
+    assert PipelineContext(spark, settings).plan(stage).why is None
+    assert PipelineContext(spark, settings).resolve(Model("sentence_encoder")).identity == former
+    (folder / "config.json").write_text("{}")
+    assert PipelineContext(spark, settings).plan(stage).why == "model sentence_encoder changed"
+    assert PipelineContext(spark, settings).resolve(Model("sentence_encoder")).identity not in (former, new.identity)

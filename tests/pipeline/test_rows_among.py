@@ -1,6 +1,7 @@
 """The rows of a batch come from the stored files that have them, and nothing is sent through the network for it."""
 
 import re
+from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -13,10 +14,11 @@ from pyspark.sql import functions as F
 
 from conf.settings import load_settings
 from etl.pipeline import rows_among as module
-from etl.pipeline.rows_among import is_named, rows_among
+from etl.pipeline.rows_among import is_named, rows_added, rows_among
 from etl.pipeline.session import configured
 from jobs.subtitles import dialogues, turns
 
+Change = Callable[[SparkSession, str], object]
 SENTENCE = "struct<index: int, block_first: int, block_last: int, start_ms: int, end_ms: int, text: string>"
 
 
@@ -73,6 +75,48 @@ def test_rows_that_another_program_deleted_do_not_come_back(spark: SparkSession,
     table = spark.read.format("delta").load(folder)
     batch = spark.createDataFrame([(f"f{n}",) for n in range(10)], "source_path string")
     assert paths(rows_among(table, "source_path", batch)) == [f"f{n}" for n in range(10) if n != 7]
+
+
+def more(spark: SparkSession, folder: str) -> None:
+    rows = spark.range(40, 43).selectExpr("concat('film ', id, '.xml') AS source_path", "'m9' AS movie_id", "id AS n")
+    rows.withColumnRenamed("n", "sentences").write.format("delta").mode("append").save(folder)
+
+
+def with_vectors(spark: SparkSession, folder: str) -> None:
+    spark.sql(f"ALTER TABLE delta.`{folder}` SET TBLPROPERTIES ('delta.enableDeletionVectors' = 'true')")
+    spark.sql(f"DELETE FROM delta.`{folder}` WHERE sentences = 7")
+
+
+@pytest.mark.parametrize(
+    ("change", "found"),
+    [
+        (lambda spark, folder: None, []),
+        (more, ["film 40.xml", "film 41.xml", "film 42.xml"]),
+        (lambda spark, folder: spark.sql(f"DELETE FROM delta.`{folder}` WHERE sentences = 7"), None),
+        (lambda spark, folder: (more(spark, folder), with_vectors(spark, folder)), None),
+        (lambda spark, folder: spark.sql(f"OPTIMIZE delta.`{folder}`"), None),
+        (lambda spark, folder: spark.sql(f"UPDATE delta.`{folder}` SET movie_id = 'm' WHERE sentences = 7"), None),
+    ],
+    ids=["nothing", "rows added", "rows deleted", "added, and deleted by vectors", "files joined", "rows changed"],
+)
+def test_rows_that_were_added_are_read_from_the_new_files(
+    spark: SparkSession, stored: DataFrame, tmp_path: Path, change: Change, found: list[str] | None
+) -> None:
+    folder = str(tmp_path / "a b%20c")
+    change(spark, folder)
+    now = spark.read.format("delta").load(folder)
+    added = rows_added(now, spark.read.format("delta").option("versionAsOf", 0).load(folder))
+    assert (None if added is None else paths(added)) == found
+    if added is not None:
+        assert added.columns == now.columns
+        assert len(added.inputFiles()) < 20
+
+
+def test_rows_that_are_in_no_files_are_not_told_apart(spark: SparkSession) -> None:
+    rows = spark.createDataFrame([("a",)], "source_path string")
+    added = rows_added(rows, rows)
+    assert added is not None
+    assert added.count() == 0
 
 
 def files_of(spark: SparkSession) -> DataFrame:

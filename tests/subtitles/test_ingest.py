@@ -38,6 +38,16 @@ def ingest_plain_rows(rows: DataFrame) -> list[Any]:
     return sorted(rows.select(F.to_json(F.struct(*columns))).toPandas().iloc[:, 0])
 
 
+def test_marks_are_kept_with_the_file_and_are_no_part_of_its_hash(spark: SparkSession, tmp_path: Path) -> None:
+    files = {"xml/en/1999/1/1.xml": ingest_xml("- Come"), "xml/en/1999/2/2.xml": ingest_xml("Come in")}
+    source = ingest_write(tmp_path, files)
+    rows = ingest_subtitles(find_subtitles(spark, [source], ["en"], "v2018")).rows
+    added = ("source", "source_path", "speaker_marks", "content_hash", "work_version")
+    read = [F.to_json(name) if name == "quirks" else F.col(name) for name in FILES.columns if name not in added]
+    found = rows.select("subtitle_id", "speaker_marks", F.expr("content_hash") == F.xxhash64(*read)).collect()
+    assert sorted(tuple(row) for row in found) == [("1", 1, True), ("2", 0, True)]
+
+
 def test_bad_files_go_to_the_quarantine_and_the_rest_goes_on(spark: SparkSession, tmp_path: Path) -> None:
     good = ingest_xml("Come in")
     files = {

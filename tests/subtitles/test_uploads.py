@@ -1,14 +1,20 @@
 """Choosing uploads: the stated rule, rule by rule."""
 
+import re
+from pathlib import Path
+from typing import Any
+
 import pytest
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
+from etl.pipeline.session import configured
 from etl.subtitles.uploads import choose_uploads, speaker_marks
 
 COLUMNS = (
     "subtitle_id string, movie_id string, release string, language string, cds string, machine_translated boolean,"
-    " sentence_count int, quirks map<string, int>, source_path string, sentences array<struct<text: string>>"
+    " sentence_count int, quirks map<string, int>, source_path string, sentences array<struct<text: string>>,"
+    " speaker_marks int"
 )
 
 
@@ -37,6 +43,7 @@ def uploads_frame(spark: SparkSession, *rows: tuple[object, ...]) -> DataFrame:
                 usual["quirks"],
                 f"{usual['release']}/{usual['language']}/{subtitle_id}.xml",
                 None if usual["marks"] is None else [(text,) for text in usual["marks"]],  # type: ignore[attr-defined]
+                usual.get("speaker_marks"),
             )
         )
     return spark.createDataFrame(full, COLUMNS).repartition(3)
@@ -153,3 +160,33 @@ def test_the_upload_with_the_most_speaker_marks_is_chosen_after_whole_and_human_
     )
     rows = choose_uploads(files, 1).rows.collect()
     assert sorted(row.subtitle_id for row in rows) == ["11", "21", "31", "40", "50", "60"]
+
+
+def test_marks_that_are_known_are_taken_and_their_sentences_are_not_read(spark: SparkSession, tmp_path: Path) -> None:
+    """Rows of an earlier version, without their number of marks, stand beside those with it."""
+    many = ["- Yes ."] * 60
+    files = uploads_frame(
+        spark,
+        ("10", "known", 500, {"speaker_marks": 0}),
+        ("11", "known", 480, {"speaker_marks": 60}),
+        ("20", "both", 500, {"marks": many}),
+        ("21", "both", 480, {"speaker_marks": 3}),
+        ("30", "earlier", 500, {}),
+        ("31", "earlier", 480, {"marks": many}),
+    )
+    folder = str(tmp_path / "files")
+    files.write.parquet(folder)
+    stored = spark.read.parquet(folder)
+    rows = choose_uploads(stored, 1).rows
+    assert sorted(row.subtitle_id for row in rows.collect()) == ["11", "20", "31"]
+    mode: Any = spark._jvm.org.apache.spark.sql.execution.ExplainMode  # type: ignore[union-attr]
+    with (
+        configured(spark, "spark.sql.debug.maxToStringFields", "1000"),
+        configured(spark, "spark.sql.maxMetadataStringLength", "2000"),
+    ):
+        plan = str(rows._jdf.queryExecution().explainString(mode.fromString("formatted")))
+    reads = re.findall(r"PushedFilters: \[([^\]]*)\]\nReadSchema: (.*)", plan)
+    assert {("sentences" in columns, "IsNotNull(speaker_marks)" in filters) for filters, columns in reads} == {
+        (True, False),
+        (False, True),
+    }
