@@ -99,6 +99,10 @@ class PipelineSettings(Section):
     open_lineage: str | None = Field(
         None, description="file (JSON Lines) or http(s) address that receives OpenLineage events of stage runs"
     )
+    metrics: str | None = Field(
+        None,
+        description="file (.prom, for node_exporter) or http(s) address (push gateway) that gets figures for Prometeus",
+    )
     open_lineage_namespace: str = Field(
         "edos-lakehouse", min_length=1, description="OpenLineage namespace of jobs and models"
     )

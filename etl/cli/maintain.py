@@ -15,6 +15,7 @@ from conf.places import local_path
 from conf.settings import Settings
 from etl.pipeline.lakehouse import Lakehouse
 from etl.pipeline.session import close_session, configured, spark_session
+from etl.pipeline.store_lease import run_lease
 from etl.publishing.screen_tables import aligned, terminal_width
 from etl.tables import TABLES, Table
 from etl.tables.model import sql_text
@@ -61,7 +62,8 @@ def maintain(settings: Settings, stages: Sequence[str], dry_run: bool) -> int:
     try:
         lakehouse = Lakehouse(spark, settings.lakehouse)
         there = [table for table in TABLES.values() if lakehouse.exists(table)]
-        done = [maintained(lakehouse, table, settings.maintenance, stages, dry_run) for table in there]
+        with run_lease(spark, settings, print):
+            done = [maintained(lakehouse, table, settings.maintenance, stages, dry_run) for table in there]
     finally:
         close_session(spark, settings)
     folders = list(leftovers(settings.lakehouse.root, settings.maintenance.keep_days))

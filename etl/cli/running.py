@@ -16,7 +16,7 @@ from pyspark.sql import SparkSession
 from conf.errors import InputError, LossError
 from conf.settings import Settings
 from etl.cli.run_errors import RunError, fault_line, is_bad_input
-from etl.cli.stage_events import followed, recorder
+from etl.cli.stage_events import followed, publisher, recorder
 from etl.pipeline import session
 from etl.pipeline.lease import events, leased
 from etl.pipeline.model_checks import check_models
@@ -25,6 +25,7 @@ from etl.pipeline.progress import Progress
 from etl.pipeline.runner import run_stage
 from etl.pipeline.spark_api import cores, is_local
 from etl.pipeline.stages import Model, Stage
+from etl.pipeline.store_lease import run_lease
 from etl.pipeline.table_checks import require_tables
 from etl.tables import Table
 from etl.training.registry import check_store
@@ -149,8 +150,26 @@ def run_stages(
 
     Raises:
         InputError: a setting names what is not there; then none of the stages has run.
+        InUseError: another run is at the lakehouse, or at one of the stages.
     """
     stages = list(stages)
+    progress = Progress(spark, len(stages))
+    with run_lease(spark, settings, progress.say) as require_lock:
+        _run_locked(spark, settings, stages, running, again, before, progress, require_lock)
+
+
+def _run_locked(
+    spark: SparkSession,
+    settings: Settings,
+    stages: Sequence[Stage],
+    running: list[str],
+    again: bool,
+    before: Callable[[PipelineContext, Stage], None] | None,
+    progress: Progress,
+    require_lock: Callable[[], None],
+) -> None:
+    """Do what `run_stages` does, while no other run has the lock; ``require_lock`` raises once it is lost."""
+    publish = publisher(settings, progress.say)
     known = _events(spark, settings)
     contexts = PipelineContext(spark, settings)
     require_inputs(stages, settings)
@@ -159,39 +178,41 @@ def run_stages(
         check_store(settings)
     for table in followed(settings):
         contexts.lakehouse.feed_changes(table)
-    progress = Progress(spark, len(stages))
     if any(isinstance(stage.writes, Table) and stage.models for stage in stages):
         for line in idle_gpus(is_local(spark), gpus_here()):
             progress.say_once(line)
-    ran = recorder(settings, contexts, progress.say)
-    for stage in stages:
-        context = contexts.of(stage)
-        running.append(stage.name)
-        given = context.given_model(stage)
-        if given is not None:
-            with progress.stage(f"{stage.name} (model given: {given})", None):
-                continue
-        if before is not None:
-            with leased(context.settings, stage.name), failures_recorded(context, stage):
-                before(context, stage)
-        with failures_recorded(context, stage):
-            plan = context.plan(stage, again)
-        if plan.why is None:
-            with progress.stage(
-                stage.name + (f" ({stage.enabled_if} is false)" if context.is_off(stage) else ""), None
-            ):
-                continue
-        with leased(context.settings, stage.name):
-            if _events(spark, settings) != known:  # another run has done something meanwhile
-                contexts = PipelineContext(spark, settings)
-                context = contexts.of(stage)
+    told = recorder(settings, contexts, progress.say)
+    try:
+        for stage in stages:
+            require_lock()
+            context = contexts.of(stage)
+            running.append(stage.name)
+            given = context.given_model(stage)
+            if given is not None:
+                with progress.stage(f"{stage.name} (model given: {given})", None):
+                    continue
+            if before is not None:
+                with leased(context.settings, stage.name), failures_recorded(context, stage, told=told.failed):
+                    before(context, stage)
+            with failures_recorded(context, stage, told=told.failed):
                 plan = context.plan(stage, again)
-            work = partial(run_stage, context, stage, plan, progress)
-            with progress.stage(stage.name, plan.why), failures_recorded(context, stage, plan):
-                event = ran(stage, plan, work) if plan.why is not None else None
-        known = _events(spark, settings)
-        if event is not None:
-            progress.done(event)
+            if plan.why is None:
+                off = f" ({stage.enabled_if} is false)" if context.is_off(stage) else ""
+                with progress.stage(stage.name + off, None):
+                    continue
+            with leased(context.settings, stage.name):
+                if _events(spark, settings) != known:  # another run has done something meanwhile
+                    contexts = PipelineContext(spark, settings)
+                    context = contexts.of(stage)
+                    plan = context.plan(stage, again)
+                work = partial(run_stage, context, stage, plan, progress)
+                with progress.stage(stage.name, plan.why), failures_recorded(context, stage, plan):
+                    event = told.run(stage, plan, work) if plan.why is not None else None
+            known = _events(spark, settings)
+            if event is not None:
+                progress.done(event)
+    finally:
+        publish(contexts)
 
 
 def gpus_here(devices: Path = Path("/dev")) -> int:
@@ -210,8 +231,20 @@ def idle_gpus(local: bool, gpus: int) -> list[str]:
 
 
 @contextmanager
-def failures_recorded(context: PipelineContext, stage: Stage, plan: StagePlan | None = None) -> Iterator[None]:
-    """Add a row with the one line of an error inside the block to ``ops.stage_runs``, and let the error go on."""
+def failures_recorded(
+    context: PipelineContext,
+    stage: Stage,
+    plan: StagePlan | None = None,
+    told: Callable[[Stage, BaseException], None] | None = None,
+) -> Iterator[None]:
+    """Add a row with the one line of an error inside the block to ``ops.stage_runs``, and let the error go on.
+
+    Args:
+        context: of the run.
+        stage: whose error it is.
+        plan: of the stage; None: there is none yet.
+        told: is called with the error, too.
+    """
     began = datetime.now(UTC)
     try:
         yield
@@ -228,4 +261,6 @@ def failures_recorded(context: PipelineContext, stage: Stage, plan: StagePlan | 
         )
         with suppress(Exception):  # what broke the run, such as a full disk, may refuse this row as well
             context.log.add(failed)
+        if told is not None:
+            told(stage, error)
         raise

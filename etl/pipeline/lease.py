@@ -1,7 +1,8 @@
 """One run at a time works at a stage of a lakehouse on a disk: a lock that ends with its process, however that ends.
 
-Object stores have no locks. There two runs at one stage make each batch once, because Delta skips a commit that carries
-an identity it knows; the second run's work is lost. A scheduler that starts one run at a time avoids that.
+In S3 one run at a time works at a lakehouse (`etl.pipeline.store_lease`). In other stores, in volumes of Databricks and
+in catalogs there are no locks. There two runs at one stage make each batch once, because Delta skips a commit that
+carries an identity it knows; the second run's work is lost. A scheduler that starts one run at a time avoids that.
 """
 
 import errno
@@ -20,6 +21,7 @@ from pyspark.sql import SparkSession
 
 from conf.errors import InputError, InUseError
 from conf.places import local_path
+from conf.redaction import without_user_info
 from conf.settings import Settings
 from etl.pipeline.lakehouse import Lakehouse
 from etl.tables import in_set
@@ -65,7 +67,7 @@ def local_lease(root: str, stage: str, wait_minutes: float) -> Iterator[bool]:
             except BlockingIOError:
                 if time.monotonic() >= until:
                     file.seek(0)
-                    raise _in_use(root, stage, file.read()) from None
+                    raise in_use(root, stage, file.read()) from None
                 time.sleep(min(1.0, max(0.05, until - time.monotonic())))
             except OSError as error:
                 if error.errno not in _NO_LOCKS:
@@ -129,16 +131,25 @@ def _folder(root: str, *names: str) -> Path:
 
 
 def _is_store(root: str) -> bool:
-    return is_store(root) or root.startswith("dbfs:")
+    """Return whether a root is in a store, or in a folder that stands for one, in which a lock means nothing."""
+    return is_store(root) or root.startswith(("dbfs:", "/dbfs/", "/Volumes/"))
 
 
-def _in_use(root: str, stage: str, text: str) -> InUseError:
+def in_use(root: str, stage: str | None, text: str) -> InUseError:
+    """Return the error of a run that finds a lock taken.
+
+    Args:
+        root: the lakehouse.
+        stage: at which the other run works; None: at the whole lakehouse.
+        text: what the other run wrote into its lock, as of `holder`.
+    """
     try:
         known = json.loads(text)
         who = f"process {known['process']} on {known['host']}"
     except (ValueError, TypeError, KeyError):
         who = "another process"
+    what = "the lakehouse" if stage is None else f"{stage} of the lakehouse"
     return InUseError(
-        f"{stage} of the lakehouse {root} is in use by {who}: wait until that run has ended, or set "
+        f"{what} {without_user_info(root)} is in use by {who}: wait until that run has ended, or set "
         "pipeline.wait_minutes"
     )

@@ -105,6 +105,12 @@ class LineageEvents:
         self._send(attempt, RunState.COMPLETE, event)
         return event
 
+    def failed(self, stage: Stage, error: BaseException) -> None:
+        """Send the event of a stage that failed before its work began: its plan could not be made."""
+        self._send(
+            Attempt(str(generate_new_uuid()), stage, StagePlan(None, "", {}, "", {})), RunState.FAIL, error=error
+        )
+
     def _send(
         self, attempt: Attempt, state: RunState, event: StageEvent | None = None, error: BaseException | None = None
     ) -> None:
@@ -151,7 +157,7 @@ class LineageEvents:
         stage = attempt.stage
         plan = attempt.plan
         for table in stage.reads:
-            yield self._table(InputDataset, table, plan.inputs[table.name])
+            yield self._table(InputDataset, table, plan.inputs.get(table.name))
         for name, model in plan.models.items():
             if model.identity != NO_MODEL:
                 yield self._model(InputDataset, Model(name), model.identity)

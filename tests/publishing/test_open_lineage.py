@@ -198,6 +198,20 @@ def test_a_failure_is_an_event_without_secrets_and_the_next_attempt_another_run(
     assert "second line" not in message
 
 
+def test_a_stage_that_cannot_be_planned_is_told_as_failed(tmp_path: Path) -> None:
+    place = tmp_path / "events.jsonl"
+    missing = InputError("edos.weak_labels is not there: run label_weakly first")
+    events_to(str(place), tmp_path, []).failed(STAGE, missing)
+    (failed,) = map(checked, place.read_text().splitlines())
+    assert failed.eventType == event_v2.RunState.FAIL
+    assert failed.job.name == "select_emotional"
+    assert cast(Any, failed.run.facets)["errorMessage"].message == f"InputError: {missing}"
+    (table, *others) = cast(Any, failed.inputs)
+    assert table.name == "lakehouse/edos/weak_labels"
+    assert "version" not in table.facets
+    assert [one.namespace for one in others] == ["file"]
+
+
 def test_a_training_writes_a_model(tmp_path: Path) -> None:
     place = tmp_path / "events.jsonl"
     training = replace(STAGE, name="train_weak_labeler", writes=Model("weak_labeler"), models=())
@@ -256,8 +270,9 @@ def test_a_server_that_is_away_is_told_once_and_stops_nothing(tmp_path: Path) ->
 
 
 def test_without_the_setting_nothing_is_sent() -> None:
-    ran = recorder(Settings(), cast(Any, None), print)
-    assert ran(STAGE, PLAN, lambda: DONE) is DONE
+    told = recorder(Settings(), cast(Any, None), print)
+    assert told.run(STAGE, PLAN, lambda: DONE) is DONE
+    told.failed(STAGE, InputError("it is not there"))
 
 
 def test_a_missing_library_is_bad_input(monkeypatch: pytest.MonkeyPatch) -> None:
