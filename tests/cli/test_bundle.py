@@ -14,7 +14,24 @@ from databricks.bundles.schemas import Schema
 from databricks.bundles.volumes import Volume
 
 from conf.settings import load_settings
-from etl.cli.bundle import CARE, PACKAGE, RESULTS, TITLES, WEEKLY, care_job, databricks_jobs, stages_of, uses_gpu
+from etl.cli.bundle import (
+    CARE,
+    EACH_NIGHT,
+    NIGHTLY,
+    PACKAGE,
+    PLANNED,
+    PUBLISH,
+    RESULTS,
+    TITLES,
+    WEEKLY,
+    care_job,
+    databricks_jobs,
+    nightly_job,
+    publish_job,
+    stages_of,
+    turns_of,
+    uses_gpu,
+)
 from etl.cli.options import parsed
 from etl.pipeline.planner import feeds
 from jobs import GROUPS, all_stages
@@ -22,16 +39,32 @@ from jobs import GROUPS, all_stages
 ROOT = Path(__file__).resolve().parents[2]
 STAGES = {stage.name: stage for stage in all_stages()}
 WRITTEN = (ROOT / "databricks.yml").read_text("utf-8")
-JOBS: dict[str, Any] = databricks_jobs(all_stages())
+DATA_SETS: dict[str, Any] = databricks_jobs(all_stages())
+JOBS: dict[str, Any] = {**DATA_SETS, PUBLISH: publish_job(all_stages())}
+"""The jobs of stages."""
+COMMANDS: dict[str, Any] = {NIGHTLY: nightly_job(), CARE: care_job()}
 BUNDLE: dict[str, Any] = yaml.safe_load(WRITTEN)
-GIVEN = {"catalog": "main", "prefix": "edos_lakehouse_", "config": "my.yaml"}
+GIVEN = {"catalog": "main", "prefix": "edos_lakehouse_", "cpu_tasks": "16"}
+
+
+def words(task: dict[str, Any]) -> list[str]:
+    """The parameters of a task, with variables as the bundle gives them."""
+    found = [re.sub(r"\$\{var\.(\w+)\}", lambda match: GIVEN[match[1]], one) for one in stated(task)]
+    found = [one.replace("{{job.parameters.config}}", "my.yaml") for one in found]
+    return [one.replace("${resources.volumes.files.", "{") for one in found]
+
+
+def stated(task: dict[str, Any]) -> list[str]:
+    found: list[str] = task["python_wheel_task"]["parameters"]
+    return found
 
 
 @pytest.fixture(scope="module")
 def built(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     """The bundle as `databricks bundle deploy` has it: the package `databricks-bundles` runs our Python resources."""
     folder = tmp_path_factory.mktemp("bundle")
-    given = BUNDLE | {"bundle": {**BUNDLE["bundle"], "target": "dev", "mode": "development"}}
+    variables = {"policy": {"value": "a-policy"}, "readers": {"value": "our readers"}}
+    given = BUNDLE | {"bundle": {**BUNDLE["bundle"], "target": "dev", "mode": "development"}, "variables": variables}
     (folder / "in.json").write_text(json.dumps(given), "utf-8")
     files = {name: str(folder / f"{name}.json") for name in ("output", "diagnostics", "locations")}
     command = [sys.executable, "-m", "databricks.bundles.build", "--phase", "load_resources", "--input"]
@@ -45,16 +78,21 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
 
 def test_the_bundle_is_built_with_a_job_for_each_data_set(built: dict[str, Any]) -> None:
     made = built["resources"]["jobs"]
-    assert list(made) == [*JOBS, CARE]
+    assert list(made) == [*JOBS, *COMMANDS]
     assert made[CARE]["schedule"]["quartz_cron_expression"] == WEEKLY
+    assert made[NIGHTLY]["schedule"]["quartz_cron_expression"] == EACH_NIGHT
+    clusters = [one["new_cluster"] for job in made.values() for one in job["job_clusters"]]
+    assert {one["policy_id"] for one in clusters} == {"a-policy"}
+    wheels = [task for job in made.values() for task in job["tasks"] if "python_wheel_task" in task]
+    assert {stated(task)[-1] for task in wheels} == {"lakehouse.readers=our readers"}
     for name, job in JOBS.items():
         assert [task["task_key"] for task in made[name]["tasks"]] == [task["task_key"] for task in job["tasks"]]
-        assert made[name]["tasks"][0]["python_wheel_task"] == job["tasks"][0]["python_wheel_task"]
+        assert stated(made[name]["tasks"][0])[:-1] == stated(job["tasks"][0])
     assert set(built["resources"]) == {"jobs", "schemas", "volumes"}
 
 
 def test_resources_have_the_schemas_form() -> None:
-    for job in (*JOBS.values(), care_job()):
+    for job in (*JOBS.values(), *COMMANDS.values()):
         Job.from_dict(job)
     for schema in BUNDLE["resources"]["schemas"].values():
         Schema.from_dict(schema)
@@ -72,10 +110,11 @@ def test_every_reference_is_declared() -> None:
             return [one for part in value for one in found(part)]
         return re.findall(r"\$\{([^}]+)\}", str(value))
 
-    for reference in set(found([BUNDLE, JOBS])):
+    resources = BUNDLE["resources"] | {"jobs": {name: {"id": ""} for name in (*JOBS, *COMMANDS)}}
+    for reference in set(found([BUNDLE, JOBS, COMMANDS])) - {"workspace.current_user.short_name"}:
         kind, *path = reference.split(".")
         assert kind in ("var", "resources"), reference
-        place: Any = BUNDLE["variables"] if kind == "var" else BUNDLE["resources"]
+        place: Any = BUNDLE["variables"] if kind == "var" else resources
         for part in path:
             assert part in place, reference
             place = place[part]
@@ -84,24 +123,26 @@ def test_every_reference_is_declared() -> None:
 def test_a_job_for_each_data_set() -> None:
     assert set(TITLES) == set(GROUPS)
     assert set(RESULTS) < set(GROUPS)
-    assert set(JOBS) == {f"edos_lakehouse_{group}" for group in GROUPS}
+    assert set(DATA_SETS) == {f"edos_lakehouse_{group}" for group in GROUPS}
     for group in ("subtitles", "edos"):
         automatic = [stage.name for stage in all_stages() if stage.group == group and not stage.manual]
-        assert [task["task_key"] for task in JOBS[f"edos_lakehouse_{group}"]["tasks"]] == automatic
+        assert [task["task_key"] for task in JOBS[f"edos_lakehouse_{group}"]["tasks"]] == [PLANNED, *automatic]
     for group, names in RESULTS.items():
         assert {*names.split(",")} <= {stage.name for stage in stages_of(group, all_stages())}
 
 
 @pytest.mark.parametrize("name", JOBS)
 def test_tasks_keep_the_order_of_the_stages(name: str) -> None:
-    tasks = JOBS[name]["tasks"]
+    (first, *tasks) = JOBS[name]["tasks"]
+    assert first["task_key"] == PLANNED
+    assert first["max_retries"] == 0
     own = [STAGES[task["task_key"]] for task in tasks]
     seen: set[str] = set()
     for task in tasks:
         stage = STAGES[task["task_key"]]
         after = {needed["task_key"] for needed in task.get("depends_on", [])}
-        assert after == {first.name for first in own if feeds(first, stage)}
-        assert after <= seen
+        assert after == ({before.name for before in own if feeds(before, stage)} or {PLANNED})
+        assert after <= {PLANNED, *seen}
         seen.add(stage.name)
         assert task["max_retries"] == 2
         assert task["timeout_seconds"] > 0
@@ -116,13 +157,18 @@ def test_parameters_are_understood(name: str, monkeypatch: pytest.MonkeyPatch, t
     for task in JOBS[name]["tasks"]:
         wheel = task["python_wheel_task"]
         assert wheel["package_name"] == wheel["entry_point"] == PACKAGE
-        text = [re.sub(r"\$\{var\.(\w+)\}", lambda match: GIVEN[match[1]], one) for one in wheel["parameters"]]
-        options = parsed([one.replace("${resources.volumes.files.", "{") for one in text])
+        options = parsed(words(task))
         assert (options.command, options.profile) == (task["task_key"], "databricks")
         settings = load_settings(options.profile, options.config, [one for group in options.set for one in group])
         assert settings.lakehouse.catalog == "main"
         assert settings.lakehouse.schema_prefix == "edos_lakehouse_"
         assert settings.lakehouse.root.startswith("/Volumes/")
+        assert settings.spark.parallelism == (None if stage_on_gpu(task) or task["task_key"] == PLANNED else 16)
+    assert parsed(words(JOBS[name]["tasks"][0])).to.split(",") == [task["task_key"] for task in JOBS[name]["tasks"][1:]]
+
+
+def stage_on_gpu(task: dict[str, Any]) -> bool:
+    return bool(task["job_cluster_key"].startswith("gpu"))
 
 
 def test_models_have_names_of_the_catalog() -> None:
@@ -175,12 +221,65 @@ def test_networks_run_on_gpus_and_text_does_not() -> None:
     assert not chosen & CPU
     for job in JOBS.values():
         clusters = {one["job_cluster_key"]: one["new_cluster"] for one in job["job_clusters"]}
+        assert clusters.keys() == {task["job_cluster_key"] for task in job["tasks"]}
         for task in job["tasks"]:
             kind = "gpu" if task["task_key"] in chosen else "cpu"
-            assert task["job_cluster_key"] == kind
-            assert clusters[kind]["node_type_id"] == f"${{var.{kind}_node}}"
+            key = task["job_cluster_key"]
+            assert key.startswith(f"{kind}_")
+            assert clusters[key]["node_type_id"] == f"${{var.{kind}_node}}"
+            assert ("autoscale" in clusters[key]) == (kind == "cpu")
+            assert ("num_workers" in clusters[key]) == (kind == "gpu")
     runtimes = {name: BUNDLE["variables"][f"{name}_runtime"]["default"] for name in ("cpu", "gpu")}
     assert runtimes == {"cpu": "16.4.x-cpu-ml-scala2.12", "gpu": "16.4.x-gpu-ml-scala2.12"}
+
+
+@pytest.mark.parametrize("name", JOBS)
+def test_no_cluster_waits_for_one_of_the_other_kind(name: str) -> None:
+    """Between two tasks of one cluster there is none of another kind that the later one waits for."""
+    tasks = {task["task_key"]: task for task in JOBS[name]["tasks"]}
+    needs: dict[str, set[str]] = {}
+    for key, task in tasks.items():
+        before = [one["task_key"] for one in task.get("depends_on", [])]
+        needs[key] = set(before).union(*(needs[one] for one in before)) - {PLANNED}
+    for key, behind in needs.items():
+        cluster = tasks[key]["job_cluster_key"]
+        for one in behind:
+            if tasks[one]["job_cluster_key"] == cluster:
+                between = {other for other in behind if one in needs[other]}
+                assert {tasks[other]["job_cluster_key"] for other in between} <= {cluster}
+
+
+def test_turns_change_with_the_kind_of_cluster() -> None:
+    turns = turns_of(stages_of("edos", all_stages()), all_stages())
+    assert turns["prepare_annotation"][0] == "cpu"
+    for stage in stages_of("edos", all_stages()):
+        for first in stages_of("edos", all_stages()):
+            if feeds(first, stage):
+                ((kind, turn), (before, earlier)) = (turns[stage.name], turns[first.name])
+                assert turn >= earlier + (kind != before)
+
+
+def test_a_night_runs_the_jobs_in_order_and_checks_them() -> None:
+    tasks = COMMANDS[NIGHTLY]["tasks"]
+    assert [task["task_key"] for task in tasks] == ["subtitles", "edos", "check"]
+    (first, second, check) = tasks
+    assert first["run_job_task"]["job_id"] == "${resources.jobs.edos_lakehouse_subtitles.id}"
+    assert second["run_job_task"]["job_parameters"] == {"config": "{{job.parameters.config}}"}
+    assert second["depends_on"] == [{"task_key": "subtitles"}]
+    assert check["depends_on"] == [{"task_key": "edos"}]
+    assert check["max_retries"] == 0
+    assert parsed(words(check)).command == "check"
+    for job in (*JOBS.values(), *COMMANDS.values()):
+        assert job["parameters"] == [{"name": "config", "default": "${var.config}"}]
+        assert job["tags"]["project"] == PACKAGE
+
+
+def test_exports_and_the_report_are_tasks() -> None:
+    tasks = {task["task_key"] for task in JOBS[PUBLISH]["tasks"]}
+    assert {"export_dataset", "report_dataset"} <= tasks
+    assert "augesc_export" in {task["task_key"] for task in JOBS["edos_lakehouse_augesc"]["tasks"]}
+    elsewhere = {task["task_key"] for job in DATA_SETS.values() for task in job["tasks"]}
+    assert tasks & elsewhere == {PLANNED}
 
 
 def test_spark_nlp_goes_where_it_is_used() -> None:
@@ -203,15 +302,14 @@ def test_spark_nlp_goes_where_it_is_used() -> None:
     ],
 )
 def test_tasks_install_what_the_runtime_lacks(group: str, packages: set[str]) -> None:
-    for task in JOBS[f"edos_lakehouse_{group}"]["tasks"]:
+    for task in JOBS[f"edos_lakehouse_{group}"]["tasks"][1:]:
         installed = {library["pypi"]["package"] for library in task["libraries"] if "pypi" in library}
         assert {name for name in installed if not name.startswith("spark-nlp")} == packages
 
 
 def test_the_tables_are_maintained_by_a_command_that_is_understood() -> None:
     (task,) = care_job()["tasks"]
-    parameters = task["python_wheel_task"]["parameters"]
-    options = parsed([one.replace("${resources.volumes.files.", "{") for one in parameters])
+    options = parsed(words(task))
     assert (options.command, options.profile, options.dry_run) == ("maintain", "databricks", False)
 
 
@@ -219,7 +317,7 @@ def test_targets() -> None:
     dev = BUNDLE["targets"]["dev"]
     prod = BUNDLE["targets"]["prod"]
     assert (dev["mode"], dev["default"], prod["mode"]) == ("development", True, "production")
-    assert dev["variables"]["prefix"] != BUNDLE["variables"]["prefix"]["default"]
+    assert "${workspace.current_user.short_name}" in dev["variables"]["prefix"]
     assert prod["run_as"]
     assert prod["permissions"]
 
