@@ -2,10 +2,10 @@
 
 from typing import Any, Literal
 
-from pydantic import Field, model_validator
+from pydantic import Field, field_validator, model_validator
 
 from conf.cleaning_presets import Mark, preset_of, rule
-from conf.section import Part, Section, outside, speed
+from conf.section import Part, Section, added, outside, speed
 
 
 class CleaningSettings(Section):
@@ -235,6 +235,17 @@ class Listing(Part):
     languages: tuple[str, ...] = ("en",)
     release: str = Field("v2018", description="for sources whose path names no OPUS release")
     sample: float = Field(1.0, gt=0, le=1, description="share of films, by content hash, nested")
+    years: tuple[int, int] | None = added(
+        None, description="first and last year folder whose films are read, such as [1990, 1999]; null: all"
+    )
+
+    @field_validator("years")
+    @classmethod
+    def first_year_first(cls, years: tuple[int, int] | None) -> tuple[int, int] | None:
+        """Refuse a span that ends before it begins."""
+        if years is not None and years[0] > years[1]:
+            raise ValueError(f"{list(years)} ends before it begins: name the first year first")
+        return years
 
 
 class ReadingRules(Part):

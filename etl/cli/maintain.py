@@ -91,10 +91,16 @@ def maintained(
     joined = files if is_small(files, size, kept.target_megabytes << 20) else 0
     if joined and not dry_run:
         with configured(lakehouse.spark, MAX_FILE_SIZE, str(kept.target_megabytes << 20)):
-            optimized = lakehouse.spark.sql(f"OPTIMIZE {reference}").select("metrics.numFilesRemoved").first()
+            optimized = lakehouse.spark.sql(optimize(reference, table)).select("metrics.numFilesRemoved").first()
         joined = int(optimized[0]) if optimized is not None else 0
     deleted = _vacuumed(lakehouse.spark, reference, kept.keep_days, retention_days(properties), dry_run)
     return Done(table.name, files, joined, deleted, rows)
+
+
+def optimize(reference: str, table: Table) -> str:
+    """Return the SQL that joins a table's small files, and puts what is read together into the same ones."""
+    order = f" ZORDER BY ({', '.join(table.clustered_by)})" if table.clustered_by else ""
+    return f"OPTIMIZE {reference}{order}"
 
 
 def is_small(files: int, size: int, target: int) -> bool:

@@ -95,7 +95,13 @@ def without_withdrawn(listed: DataFrame, withdrawn: DataFrame) -> Outcome:
     return Outcome(marked.where(reason.isNull()).select(*listed.columns), dropped)
 
 
-def wanted(listed: DataFrame, sources: Sequence[str], languages: Sequence[str], sample: float) -> DataFrame:
+def wanted(
+    listed: DataFrame,
+    sources: Sequence[str],
+    languages: Sequence[str],
+    sample: float,
+    years: tuple[int, int] | None = None,
+) -> DataFrame:
     """Return the files of an earlier manifest that the present settings ask for, too.
 
     Args:
@@ -103,11 +109,12 @@ def wanted(listed: DataFrame, sources: Sequence[str], languages: Sequence[str], 
         sources: as the manifest names them.
         languages: codes to keep; all if empty.
         sample: share of films.
+        years: the first and the last year folder; None: all.
     """
     asked = F.col("source").isin(*map(valid, sources)) & in_film_sample(F.col("movie_id"), sample)
     if languages:
         asked &= F.col("language").isNull() | F.col("language").isin(*languages)
-    return listed.where(asked & F.col("fault").isNull())
+    return listed.where(asked & in_years(F.col("directory_year"), years) & F.col("fault").isNull())
 
 
 def shrinkage(before: DataFrame, found: DataFrame, left_out: DataFrame, most: float) -> str | None:
@@ -152,6 +159,11 @@ def sources_fingerprint(sources: Sequence[str], languages: Sequence[str]) -> str
 def in_film_sample(movie_id: Column, share: float) -> Column:
     """Return whether a film is in the sample, by the hash of its id; a smaller sample is a subset of a larger one."""
     return F.pmod(F.xxhash64(movie_id), F.lit(_SHARES)) < F.lit(round(share * _SHARES))
+
+
+def in_years(directory_year: Column, years: tuple[int, int] | None) -> Column:
+    """Return whether a file's year folder is in a span, both ends included; one whose path names no year is."""
+    return F.lit(True) if years is None else F.coalesce(directory_year.between(*years), F.lit(True))
 
 
 def _pieces(source: str, languages: Sequence[str], spark: SparkSession) -> list[Piece]:

@@ -35,6 +35,8 @@ class Table:
         checks: flat CHECK constraints by name (nested rules are expectations, not CHECKs).
         partitioned_by: partition columns, for the few tables that one stage replaces in part.
         by_command: a command writes it and no stage; until then it is not there.
+        clustered_by: columns whose neighbours lie together after ``maintain`` has joined files, because batches ask
+            for rows by them. They are among the first 32, of which Delta keeps the smallest and largest value.
     """
 
     name: str
@@ -44,6 +46,7 @@ class Table:
     checks: Mapping[str, str] = field(default_factory=dict)
     partitioned_by: tuple[str, ...] = ()
     by_command: bool = False
+    clustered_by: tuple[str, ...] = ()
 
     @property
     def schema(self) -> StructType:

@@ -67,6 +67,7 @@ FILES = Table(
     """,
     ("source_path",),
     {"counts_not_negative": "sentence_count >= 0 AND token_count >= 0"},
+    clustered_by=("movie_id",),
 )
 
 

@@ -30,7 +30,8 @@ def _shrinkage(
     listing: Listing,
     most: Annotated[float, At("subtitles.max_shrink_share")],
 ) -> str | None:
-    wanted = manifest.wanted(before, shown_sources(listing.sources), listing.languages, listing.sample)
+    sources = shown_sources(listing.sources)
+    wanted = manifest.wanted(before, sources, listing.languages, listing.sample, listing.years)
     return manifest.shrinkage(wanted, found, left_out, most)
 
 
@@ -46,7 +47,9 @@ def _shrinkage(
 def find_subtitles(withdrawn: DataFrame, listing: Listing, run: StageRun) -> Outcome:
     """List all subtitle files of the sources, plain files and members of OPUS zips, without withdrawn ones."""
     listed = manifest.find_subtitles(run.spark, listing.sources, listing.languages, listing.release)
-    sampled = listed.where(manifest.is_folder() | manifest.in_film_sample(F.col("movie_id"), listing.sample))
+    asked = manifest.in_film_sample(F.col("movie_id"), listing.sample)
+    asked &= manifest.in_years(F.col("directory_year"), listing.years)
+    sampled = listed.where(manifest.is_folder() | asked)
     chosen = manifest.in_chosen_languages(sampled, listing.languages)
     kept = manifest.without_withdrawn(chosen.rows, withdrawn)
     assert kept.dropped is not None

@@ -6,14 +6,16 @@ from pathlib import Path
 
 import pytest
 from pyspark.sql import SparkSession
+from pyspark.sql import functions as F
 
 from conf.care_settings import MaintenanceSettings
 from conf.settings import load_settings
 from etl.cli import maintain as module
-from etl.cli.maintain import is_small, leftovers, maintain, maintained, retention_days
+from etl.cli.maintain import is_small, leftovers, maintain, maintained, optimize, retention_days
 from etl.pipeline.lakehouse import Lakehouse
+from etl.tables import TABLES
 from etl.tables.ops import DROPPED
-from etl.tables.subtitles import LEMMAS
+from etl.tables.subtitles import FILES, LEMMAS
 
 DAY = 86_400
 WORDS = "word string, lemma string"
@@ -32,6 +34,47 @@ def test_a_tables_retention_is_read_from_its_properties(properties: dict[str, st
 )
 def test_small_files_are_those_of_less_than_half_the_target(files: int, size: int, small: bool) -> None:
     assert is_small(files, size, 100) == small
+
+
+def test_what_is_read_together_lies_together() -> None:
+    assert optimize("delta.`/x`", LEMMAS) == "OPTIMIZE delta.`/x`"
+    assert optimize("delta.`/x`", FILES) == "OPTIMIZE delta.`/x` ZORDER BY (movie_id)"
+    for table in TABLES.values():
+        assert set(table.clustered_by) <= set(table.columns[:32])
+
+
+@pytest.mark.slow
+def test_the_uploads_of_a_film_are_read_from_one_file(spark: SparkSession, tmp_path: Path) -> None:
+    """200 films with three uploads each, which came in three deliveries, 10 MB together."""
+    settings = load_settings("local", [], {"lakehouse.root": str(tmp_path / "lake")})
+    lakehouse = Lakehouse(spark, settings.lakehouse)
+    own = {
+        "source_path": "concat(id, '.xml')",
+        "movie_id": "cast(id div 3 AS string)",
+        "document_id": "array_join(transform(sequence(1, 256), i -> sha2(concat(id, '/', i), 256)), '')",
+        "sentence_count": "1",
+        "token_count": "1",
+    }
+    columns = [F.expr(own.get(one.name, "null")).cast(one.dataType).alias(one.name) for one in FILES.schema]
+    for delivery in range(3):
+        rows = spark.range(600).where(f"id % 3 = {delivery}").select(*columns)
+        lakehouse.append(FILES, rows.repartition(16), {})
+    identity = lakehouse.identity(FILES)
+
+    def files_of_a_film() -> float:
+        rows = Lakehouse(spark, settings.lakehouse).read(FILES).select("movie_id", F.input_file_name().alias("file"))
+        of_each = rows.groupBy("movie_id").agg(F.count_distinct("file").alias("files"))
+        found: float = of_each.agg(F.avg("files")).collect()[0][0]
+        return found
+
+    assert files_of_a_film() == 3
+    kept = MaintenanceSettings(keep_days=7, target_megabytes=1)
+    assert maintained(lakehouse, FILES, kept, [], dry_run=False).joined == 48
+    after = Lakehouse(spark, settings.lakehouse)
+    assert len(after.read(FILES).inputFiles()) > 4
+    assert files_of_a_film() < 1.2
+    assert after.identity(FILES) == identity
+    assert after.read(FILES).count() == 600
 
 
 def test_leftovers_are_old_folders_of_ours(tmp_path: Path) -> None:

@@ -147,7 +147,11 @@ def test_growth_moves_and_bad_new_files_are_no_loss(spark: SparkSession, setting
     }
 
 
-@pytest.mark.parametrize("values", [{"subtitles.sample": 0.2}, {"subtitles.languages": ["de"]}], ids=["films", "none"])
+@pytest.mark.parametrize(
+    "values",
+    [{"subtitles.sample": 0.2}, {"subtitles.languages": ["de"]}, {"subtitles.years": [1980, 1989]}],
+    ids=["films", "none", "years"],
+)
 def test_what_the_settings_do_not_ask_for_any_more_is_no_loss(
     spark: SparkSession, settings: Settings, source: Path, values: dict[str, object], tmp_path: Path
 ) -> None:

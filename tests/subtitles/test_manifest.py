@@ -8,7 +8,9 @@ from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
 from conf.errors import InputError
-from etl.subtitles.manifest import find_subtitles, in_film_sample, sources_fingerprint
+from conf.settings import load_settings
+from etl.subtitles.manifest import find_subtitles, in_film_sample, in_years, sources_fingerprint, wanted
+from jobs.subtitles.ingest import find_subtitles as stage
 
 XML = b"<document><s><w>a</w></s></document>"
 
@@ -123,3 +125,36 @@ def test_a_smaller_sample_of_films_is_part_of_a_larger(spark: SparkSession) -> N
     assert 140 < row[0] < 260
     assert 1_850 < row[1] < 2_150
     assert (row[2], row[3]) == (20_000, 0)
+
+
+@pytest.mark.parametrize(
+    ("years", "kept"),
+    [
+        (None, [None, 0, 1989, 1990, 1999, 2000]),
+        ((1990, 1999), [None, 1990, 1999]),
+        ((1999, 1999), [None, 1999]),
+        ((2001, 2002), [None]),
+        ((0, 3000), [None, 0, 1989, 1990, 1999, 2000]),
+    ],
+)
+def test_films_of_other_years_are_not_asked_for(
+    spark: SparkSession, years: tuple[int, int] | None, kept: list[int | None]
+) -> None:
+    columns = "source string, movie_id string, language string, fault string, directory_year int"
+    rows = [("a", "1", "en", None, year) for year in (None, 0, 1989, 1990, 1999, 2000)]
+    listed = spark.createDataFrame(rows, columns)
+    found = [row.directory_year for row in listed.where(in_years(F.col("directory_year"), years)).collect()]
+    assert found == kept
+    assert wanted(listed, ["a"], ["en"], 1.0, years).count() == len(kept)
+
+
+def test_a_span_of_years_is_work_and_none_is_as_before_there_were_spans() -> None:
+    before = stage.settings_hash(load_settings("local", []))
+    (_, counted) = stage.counted(load_settings("local", []))
+    assert "subtitles.years" not in counted
+    spans = [load_settings("local", [], {"subtitles.years": years}) for years in ([1990, 1999], [1980, 1999], None)]
+    (first, second, none) = map(stage.settings_hash, spans)
+    assert len({before, first, second}) == 3
+    assert none == before
+    with pytest.raises(InputError, match="ends before it begins"):
+        load_settings("local", [], {"subtitles.years": [1999, 1990]})
