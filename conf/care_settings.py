@@ -1,4 +1,4 @@
-"""Settings of what keeps a lakehouse well between its runs: ``jobs check`` and ``jobs maintain``. Ours."""
+"""Settings of what keeps a lakehouse well between its runs, and of what its work costs. Ours."""
 
 from pydantic import Field
 
@@ -32,3 +32,19 @@ class MaintenanceSettings(Section):
         30, ge=7, description="days that files of earlier versions of tables, and temporary folders, are kept"
     )
     target_megabytes: int = Field(128, ge=1, description="size of the files into which OPTIMIZE puts smaller ones")
+
+
+class PriceSettings(Section):
+    """What ``jobs estimate`` multiplies the hours of a stage with; of any currency."""
+
+    core_hour: float | None = Field(None, ge=0, description="price of a core for an hour, with its part of the machine")
+    gpu_hour: float | None = Field(None, ge=0, description="price of a GPU for an hour, with its part of the machine")
+
+    @property
+    def given(self) -> bool:
+        """Whether there is any price."""
+        return self.core_hour is not None or self.gpu_hour is not None
+
+    def cost(self, core_hours: float, gpu_hours: float) -> float:
+        """Return what hours cost; a price that is not given is none."""
+        return core_hours * (self.core_hour or 0) + gpu_hours * (self.gpu_hour or 0)

@@ -14,7 +14,7 @@ from typing import Any
 from pydantic import BaseModel, Field, ValidationError, model_validator
 
 from conf.augesc_settings import AugescSettings, GenerationSettings
-from conf.care_settings import CheckSettings, MaintenanceSettings
+from conf.care_settings import CheckSettings, MaintenanceSettings, PriceSettings
 from conf.edos_settings import PRESETS, EdosSettings, PublishingSettings
 from conf.emo_pillars_settings import EmoPillarsSettings
 from conf.errors import InputError
@@ -138,6 +138,7 @@ class Settings(Section):
     mlflow: MlflowSettings = MlflowSettings()
     checks: CheckSettings = CheckSettings()
     maintenance: MaintenanceSettings = MaintenanceSettings()
+    prices: PriceSettings = PriceSettings()
 
     @model_validator(mode="before")
     @classmethod

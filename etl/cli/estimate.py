@@ -8,6 +8,7 @@ from typing import Any
 
 from pyspark.sql import SparkSession
 
+from conf.care_settings import PriceSettings
 from conf.errors import InputError
 from conf.settings import Settings
 from etl.cli.running import in_session, run_stages
@@ -212,7 +213,7 @@ def _print_estimate(
         if runs:
             sizes = sizes_of(ran, ingested) if stage.name in growing else None
             found[stage.name] = _stage_row(context, stage, runs, sizes, files, gpus)
-    print("\n".join(table(found, gpus > 0, terminal_width())))
+    print("\n".join(table(found, gpus > 0, terminal_width(), context.settings.prices)))
     if before is None:
         print("\nIn short runs, tasks take longer for a unit than in long ones, which makes this too much.")
         print("--pilot runs a sample several times in one session, and measures the last runs.")
@@ -257,17 +258,29 @@ def _growing_stages() -> set[str]:
     return {stage.name for stage in chosen(stages, start=SOURCE)}
 
 
-def table(rows: Mapping[str, tuple[Cost, float, float, float, float]], gpus: bool, width: int | None) -> list[str]:
-    """Return the lines of the estimate: a row for each stage, and their sum; without GPUs no column of theirs."""
+def table(
+    rows: Mapping[str, tuple[Cost, float, float, float, float]], gpus: bool, width: int | None, prices: PriceSettings
+) -> list[str]:
+    """Return the lines of the estimate: a row for each stage, and their sum.
+
+    Without GPUs there is no column of theirs, and without prices no cost.
+    """
     numbers = {name: row[1:] for name, row in rows.items()}
     total = [sum(row[place] for row in numbers.values()) for place in range(4)]
     lines: list[tuple[Any, ...]] = [
-        (name, row[0].sizes, round(row[0].fixed, 1), *_rounded(numbers[name])) for name, row in rows.items()
+        (name, row[0].sizes, round(row[0].fixed, 1), *_rounded(numbers[name]), _cost(numbers[name], prices))
+        for name, row in rows.items()
     ]
-    lines.append(("all", None, None, *_rounded(total)))
-    names = ("stage", "runs", "fixed s", "seconds", "core-hours", "GPU-hours", "GB")
-    shown = [place for place, name in enumerate(names) if gpus or name != "GPU-hours"]
+    lines.append(("all", None, None, *_rounded(total), _cost(total, prices)))
+    names = ("stage", "runs", "fixed s", "seconds", "core-hours", "GPU-hours", "GB", "cost")
+    there = {"GPU-hours": gpus, "cost": prices.given}
+    shown = [place for place, name in enumerate(names) if there.get(name, True)]
     return aligned([names[place] for place in shown], [[line[place] for place in shown] for line in lines], width)
+
+
+def _cost(numbers: Sequence[float], prices: PriceSettings) -> float:
+    _, cores, gpus, _ = numbers
+    return round(prices.cost(cores, gpus), 2)
 
 
 def _rounded(numbers: Sequence[float]) -> tuple[int, float, float, float]:

@@ -20,6 +20,8 @@ from udfs.opus.batches import parsed_batches
 from udfs.opus.files import Caps
 
 _OPEN_COST = 64 << 10
+_PIECE = 64 << 20
+"""Bytes of a zip along which sizes are added up by one task."""
 _ADDED = ("speaker_marks", "content_hash", WORK_VERSION)
 _PLACE = ("source", "source_path")
 
@@ -157,12 +159,31 @@ def balanced_by_bytes(files: DataFrame, task_bytes: int) -> DataFrame:
     if total <= share:
         return files.coalesce(1).sortWithinPartitions("container", "offset", "source_path")
     tasks = math.ceil(total / share)
-    bundle = F.when(F.col("method").isNull(), F.col("source")).otherwise(F.col("container"))
-    along = Window.orderBy(bundle, "container", "offset", "source_path")
-    chunk = F.floor((F.sum(cost).over(along) - cost) / F.lit(share))
+    chunk = F.floor(F.col("_before") / F.lit(share))
     keys = F.broadcast(_partition_keys(files.sparkSession, tasks))
-    keyed = files.withColumn("_chunk", chunk).join(keys, "_chunk", "left")
+    keyed = _with_cost_before(files, cost).withColumn("_chunk", chunk).join(keys, "_chunk", "left")
     return keyed.repartition(tasks, "_key").select(*files.columns)
+
+
+def _with_cost_before(files: DataFrame, cost: Column) -> DataFrame:
+    """Add ``_before``: the cost of all files before a file, in the order of folders, years, and offsets in a zip.
+
+    It is added up within pieces (a folder's year, a range of a zip), and over the pieces, because a window over all
+    files would be the work of one task.
+    """
+    plain = F.col("method").isNull()
+    pieces = {
+        "_bundle": F.when(plain, F.col("source")).otherwise(F.col("container")),
+        "_year": F.when(plain, F.coalesce("directory_year", F.lit(-1))).otherwise(-1),
+        "_range": F.when(plain, F.lit(0)).otherwise(F.floor(F.col("offset") / _PIECE)),
+    }
+    marked = files.withColumns({**pieces, "_cost": cost})
+    totals = marked.groupBy(*pieces).agg(F.sum("_cost").alias("_total"))
+    first = F.sum("_total").over(Window.orderBy(*pieces)) - F.col("_total")
+    within = Window.partitionBy(*pieces).orderBy("container", "offset", "source_path")
+    placed = marked.withColumn("_within", F.sum("_cost").over(within) - F.col("_cost"))
+    found = placed.join(F.broadcast(totals.select(*pieces, first.alias("_first"))), list(pieces))
+    return found.withColumn("_before", F.col("_first") + F.col("_within"))
 
 
 def _partition_keys(spark: SparkSession, count: int) -> DataFrame:

@@ -183,6 +183,7 @@ def test_marks_that_are_known_are_taken_and_their_sentences_are_not_read(spark: 
     with (
         configured(spark, "spark.sql.debug.maxToStringFields", "1000"),
         configured(spark, "spark.sql.maxMetadataStringLength", "2000"),
+        configured(spark, "spark.sql.maxPlanStringLength", "1000000"),
     ):
         plan = str(rows._jdf.queryExecution().explainString(mode.fromString("formatted")))
     reads = re.findall(r"PushedFilters: \[([^\]]*)\]\nReadSchema: (.*)", plan)
