@@ -28,6 +28,7 @@ ROLES = {
         "etl.training.data_inputs",
         "etl.training.signatures",
         "etl.training.recipes.turn_segmenter",
+        "etl.publishing.metrics",
         "etl.publishing.open_lineage",
         "etl.cli.safety",
         "udfs.models.classifiers.danger_words",

@@ -51,9 +51,9 @@ class SparkTables(TableStorage):
 
     def _make_schema(self, schema: str) -> None:
         """Create a schema of the catalog that is not there, and let ``lakehouse.readers`` read its tables."""
-        there = self.spark.catalog.databaseExists(schema)
+        new = bool(self.settings.readers) and not self.spark.catalog.databaseExists(schema)
         self.spark.sql(f"CREATE SCHEMA IF NOT EXISTS {schema}")
-        if self.settings.readers and not there:
+        if new:
             self.spark.sql(f"GRANT USE SCHEMA, SELECT ON SCHEMA {schema} TO `{self.settings.readers}`")
 
     def properties(self, table: Table) -> dict[str, str]:

@@ -2,6 +2,8 @@
 
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from pydantic import ValidationError
@@ -12,6 +14,7 @@ from conf.settings import LakehouseSettings
 from conf.taxonomy import load_taxonomy
 from etl.analysis.views import all_views
 from etl.pipeline.lakehouse import Lakehouse
+from etl.pipeline.spark_tables import SparkTables
 from etl.tables import NAMES, TABLES
 from etl.tables.model import AND_ALSO
 from etl.tables.subtitles import LEMMAS
@@ -109,3 +112,26 @@ def test_a_part_of_a_view_is_left_out_where_its_table_is_missing(spark: SparkSes
     parts = ("SELECT f1 FROM emo_pillars.isear_results", "SELECT 0 AS f1 FROM emo_pillars.isear")
     views = {"analysis.both": ("Two.", AND_ALSO.join(parts)), "analysis.more": ("One.", "SELECT * FROM analysis.none")}
     assert house.catalog_statements(views)[-2].endswith(f"AS {parts[0]}")
+
+
+@pytest.mark.parametrize(
+    ("readers", "there", "granted"),
+    [(None, False, []), ("our readers", True, []), ("our readers", False, ["main.p_subtitles"])],
+    ids=["nobody", "a schema that is there", "a new schema"],
+)
+def test_a_group_may_read_the_tables_of_a_new_schema(readers: str | None, there: bool, granted: list[str]) -> None:
+    asked: list[str] = []
+    catalog = SimpleNamespace(databaseExists=lambda name: there, tableExists=lambda name: False)
+    session: Any = SimpleNamespace(sql=asked.append, catalog=catalog)
+    settings = LakehouseSettings(catalog="main", schema_prefix="p_", readers=readers)
+    SparkTables(session, settings).create(LEMMAS)
+    (schema, *grants, table) = [one.replace("`main`", "main") for one in asked]
+    assert schema == "CREATE SCHEMA IF NOT EXISTS main.p_subtitles"
+    assert grants == [f"GRANT USE SCHEMA, SELECT ON SCHEMA {name} TO `our readers`" for name in granted]
+    assert table.startswith("CREATE TABLE IF NOT EXISTS main.p_subtitles.lemmas ")
+
+
+@pytest.mark.parametrize("readers", ["a`; DROP TABLE b", "", "a\nb"])
+def test_a_group_whose_name_would_end_its_quotes_is_refused(readers: str) -> None:
+    with pytest.raises(ValidationError):
+        LakehouseSettings(readers=readers)
