@@ -161,6 +161,21 @@ def test_a_model_is_read_from_the_store_once(bucket: str, tmp_path: Path) -> Non
     assert fetched(str(made)) == made, "a local path is its own copy"
 
 
+def test_a_model_in_a_volume_is_copied_to_the_machine_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(stores.CACHE, str(tmp_path / "cache"))
+    monkeypatch.setattr(stores, "MOUNTED", (f"{tmp_path}/Volumes/",))
+    made = model(tmp_path / "Volumes" / "main" / "made")
+    first = fetched(str(made))
+    assert first.parent == tmp_path / "cache" / "copies"
+    assert contents(first) == contents(made)
+    assert fetched(str(made)) == first
+    (made / "more.json").write_text("{}")
+    second = fetched(str(made))
+    assert second != first
+    assert contents(second) == contents(made)
+    assert fetched(str(first)) == first
+
+
 @pytest.mark.parametrize(
     ("master", "stored", "identity", "put_there"),
     [

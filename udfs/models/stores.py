@@ -28,6 +28,8 @@ CACHE = "EDOS_MODEL_CACHE"
 """Environment variable of a machine's folder for copies of models; by default it is in the temporary folder."""
 COMPLETE = "complete.json"
 """Written last, with the size of each file: a folder without it is not complete."""
+MOUNTED = ("/Volumes/", "/dbfs/")
+"""How the paths of Databricks begin that look like folders and are a store."""
 _SCHEME = re.compile(r"^[A-Za-z][A-Za-z0-9+.-]*://")
 _STEP = 8 << 20
 
@@ -102,24 +104,37 @@ def get(place: str, folder: Path) -> Path:
 
 
 def fetched(place: str) -> Path:
-    """Return a local folder with a model: the path itself, or this machine's copy of a place in a store.
+    """Return a local folder with a model: the path itself, or this machine's copy of a place in a store or a volume.
 
-    The copy has the place's last name, which contains the model's identity; processes of a machine make it once.
+    The copy has the place's last name, which contains the model's identity; processes of a machine make it once. From a
+    volume the weights are copied because they are mapped into memory, and each page would be a request.
 
     Raises:
         InputError: see `get`.
     """
-    if not is_store(place):
+    mounted = place.startswith(MOUNTED)
+    if not is_store(place) and not mounted:
         return Path(place)
-    folder = local_cache() / "copies" / place.rstrip("/").rpartition("/")[2]
+    name = place.rstrip("/").rpartition("/")[2]
+    folder = local_cache() / "copies" / (f"{name}-{_state(Path(place))}" if mounted else name)
     if not folder.is_dir():
         folder.parent.mkdir(parents=True, exist_ok=True)
         with folder.with_name(f"{folder.name}.lock").open("w") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
             if not folder.is_dir():
                 with filling(folder) as scratch:
-                    get(place, scratch)
+                    if mounted:
+                        shutil.copytree(place, scratch, dirs_exist_ok=True)
+                    else:
+                        get(place, scratch)
     return folder
+
+
+def _state(folder: Path) -> str:
+    """Return a digest of a folder's path and of its files' names, sizes and times."""
+    found = [(path.relative_to(folder).as_posix(), path.stat()) for path in folder.rglob("*") if path.is_file()]
+    files = sorted((name, about.st_size, about.st_mtime_ns) for name, about in found)
+    return hashlib.sha256(json.dumps([str(folder), files]).encode()).hexdigest()[:16]
 
 
 def folders_in(place: str) -> list[str]:
