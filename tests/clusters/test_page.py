@@ -89,6 +89,10 @@ def test_emr_requests_have_the_apis_form() -> None:
     refuse_unknown("emr", "AddJobFlowSteps", {"JobFlowId": "j-1", "Steps": steps})
     cluster = {"Name": "edos", "Instances": {}, "Configurations": configurations}
     refuse_unknown("emr", "RunJobFlow", cluster)
+    with_gpus = {**cluster, "Configurations": [*configurations, *checked("emr gpu configurations")]}
+    refuse_unknown("emr", "RunJobFlow", with_gpus)
+    with pytest.raises(Exception, match="Unknown parameter"):
+        refuse_unknown("emr", "RunJobFlow", {**cluster, "Configurations": [{"classification": "yarn-site"}]})
     job = checked("emr-serverless job")
     refuse_unknown("emr-serverless", "StartJobRun", job)
     with pytest.raises(Exception, match="Unknown parameter"):
