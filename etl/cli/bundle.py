@@ -77,7 +77,8 @@ def load_resources(bundle: "Bundle") -> "Resources":
     jobs = {**databricks_jobs(stages), PUBLISH: publish_job(stages), NIGHTLY: nightly_job(), CARE: care_job()}
     given = {name: str(bundle.variables.get(name) or "") for name in ("policy", "readers")}
     for name, job in jobs.items():
-        resources.add_job(name, Job.from_dict(with_variables(job, **given)))
+        made: Any = with_variables(job, **given)
+        resources.add_job(name, Job.from_dict(made))
     return resources
 
 

@@ -12,7 +12,7 @@ import time
 import uuid
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from pyspark.sql import SparkSession
@@ -21,9 +21,6 @@ from conf.errors import InUseError
 from conf.redaction import redacted, without_user_info
 from conf.settings import Settings
 from etl.pipeline.lease import holder, in_use
-
-if TYPE_CHECKING:
-    from obstore.store import ObjectStore, S3Store
 
 SCHEMES = ("s3", "s3a", "s3n")
 
@@ -38,12 +35,12 @@ class StoreLease:
     """The lock of one lakehouse. No clocks are compared: a run that waits watches whether the object changes.
 
     Args:
-        store: of the lakehouse's root.
+        store: of the lakehouse's root, an obstore.
         root: the lakehouse, for messages.
         beat, lost: seconds, as `BEAT_SECONDS` and `LOST_SECONDS`.
     """
 
-    def __init__(self, store: "ObjectStore", root: str, beat: float = BEAT_SECONDS, lost: float = LOST_SECONDS) -> None:
+    def __init__(self, store: Any, root: str, beat: float = BEAT_SECONDS, lost: float = LOST_SECONDS) -> None:
         self.store = store
         self.root = root
         self.beat = beat
@@ -175,7 +172,7 @@ def is_locked(root: str, catalog: str | None, conf: Callable[[str], str | None])
     return not any(conf(f"spark.delta.logStore.{name}") for name in ("class", f"{scheme}.impl"))
 
 
-def opened(root: str) -> "S3Store":
+def opened(root: str) -> Any:
     """Return the place of a root in S3, by the variables ``AWS_...`` or the machine's role."""
     from obstore.store import S3Store
 
@@ -191,5 +188,5 @@ def opened(root: str) -> "S3Store":
 
         with suppress(OSError):
             given["region"] = resolve_s3_region(bucket)
-    http = {"allow_http": bool(address and address.startswith("http://")), "timeout": "15s"}
+    http: Any = {"allow_http": bool(address and address.startswith("http://")), "timeout": "15s"}
     return S3Store(bucket, prefix=place.path.strip("/") or None, client_options=http, **given)

@@ -80,7 +80,7 @@ def _small(files: DataFrame) -> DataFrame:
 
     Two reads, so that no sentence is read of rows that have their number of marks.
     """
-    columns = [
+    columns: list[Column | str] = [
         "source_path",
         "subtitle_id",
         "movie_id",

@@ -8,12 +8,14 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from obstore.store import MemoryStore
 
 from conf.errors import InUseError
 from conf.settings import Settings, load_settings
 from etl.pipeline import store_lease
 from etl.pipeline.store_lease import PLACE, StoreLease, is_locked, opened, run_lease
+
+pytest.importorskip("obstore")
+from obstore.store import MemoryStore
 
 ROOT = "s3a://bucket/lake"
 NO_CONF: Any = SimpleNamespace(conf=SimpleNamespace(get=lambda key, default: default))

@@ -9,7 +9,6 @@ from types import SimpleNamespace
 from typing import Any, ClassVar
 
 import pytest
-from prometheus_client.parser import text_string_to_metric_families
 
 from conf.errors import InputError
 from conf.settings import Settings, load_settings
@@ -18,6 +17,7 @@ from etl.pipeline.lineage import StageEvent, StageLog
 from etl.pipeline.stages import REGISTRY
 from jobs import all_stages
 
+parser = pytest.importorskip("prometheus_client.parser")
 STARTED = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
 
 
@@ -49,7 +49,7 @@ def at(place: str, **more: object) -> Settings:
 def read_back(text: str) -> dict[tuple[str, ...], float]:
     return {
         (one.name.removeprefix("edos_lakehouse_stage_"), *one.labels.values()): one.value
-        for family in text_string_to_metric_families(text)
+        for family in parser.text_string_to_metric_families(text)
         for one in family.samples
     }
 
