@@ -211,13 +211,13 @@ def _use_alternatives(
         return None
     count = 0
     for match, tag, word in zip(found, tags.tolist(), words.tolist(), strict=True):
-        form = match[1]
-        if form is not None:
+        begins, ends = match.span(1)
+        if begins >= 0:
             count += 1
-            if truecase and form and not form.isspace():
-                first = tag + match.start(1) - match.start()
-                spans[0][word] = first
-                spans[1][word] = first + len(form)
+            if truecase and begins < ends and not match[1].isspace():
+                shift = tag - match.start()
+                spans[0][word] = begins + shift
+                spans[1][word] = ends + shift
     return count
 
 

@@ -17,8 +17,12 @@ _DASHES = "-\u2010\u2011\u2012\u2013\u2014\u2015\u2212\u2500\uff0d\ufe63"
 _ENDS = ".?!\u2026\u061f\u06d4\u0964\u0965\u3002\uff01\uff1f;"
 _CLOSING = "\"'\u201d\u2019\u00bb)\\]"
 _CANDIDATE = re.compile(rf"[{_ENDS}{_DASHES[1:]}-][{_CLOSING} ]* [{_DASHES[1:]}/-]|[^>\s] > ?>")
-_FIRST_OF_MARKS = np.isin(np.arange(256), [mark.encode()[0] for mark in (*_DASHES, "/", ">")])
-_COLON = np.arange(256) == ord(":")
+_BEGINS = frozenset([*_DASHES, "/", ">"])
+_MARK, _COLON = 1, 2
+# What a byte may begin after a blank.
+_FIRST_BYTES = np.zeros(256, dtype=np.uint8)
+_FIRST_BYTES[[mark.encode()[0] for mark in _BEGINS]] = _MARK
+_FIRST_BYTES[ord(":")] = _COLON
 _ENDED = re.compile(rf"[^\s]*?[{_ENDS}]+[{_CLOSING}]*")
 _ONLY_CLOSING = re.compile(rf"[{_CLOSING}]+")
 _INITIALS = re.compile(r"(?:[^\W\d_]\.){2,}")
@@ -86,30 +90,33 @@ def changes_of_speaker(texts: pa.Array) -> dict[int, list[int]]:
         for each sentence with a change, the numbers of the tokens that open a new one.
     """
     found: dict[int, list[int]] = {}
-    with_mark, with_colon = _rows_with(texts, _FIRST_OF_MARKS, _COLON)
-    for row in with_mark:
-        text = texts[row].as_py()
+    with_mark, with_colon = _rows_with(texts, _MARK, _COLON)
+    for row, text in with_mark.items():
         tokens = text.split(" ") if _CANDIDATE.search(text) else []
-        places = [at for at in range(1, len(tokens)) if _changes(tokens, at)]
+        places = [at for at in range(1, len(tokens)) if tokens[at][:1] in _BEGINS and _changes(tokens, at)]
         if places:
             found[row] = places
     if len(with_colon) > _FEWEST_LABELS:
-        _add_labels(texts, with_colon, found)
+        _add_labels(with_colon, found)
     return found
 
 
-def _rows_with(texts: pa.StringArray, *after_blank: np.ndarray) -> list[list[int]]:
-    """Return the numbers of the sentences in which one of these bytes follows a blank, for each set of bytes."""
-    if not len(texts) or texts.buffers()[2] is None:
-        return [[] for _ in after_blank]
-    offsets, packed = (np.frombuffer(part, kind) for part, kind in zip(texts.buffers()[1:], ("<i4", "u1"), strict=True))
-    blanks = np.flatnonzero(packed[:-1] == ord(" "))
-    following = packed[blanks + 1]
-    starts = offsets[: len(texts) + 1]
-    return [
-        np.unique(np.searchsorted(starts, blanks[chosen[following]], side="right") - 1).tolist()
-        for chosen in after_blank
-    ]
+def _rows_with(texts: pa.StringArray, *kinds: int) -> list[dict[int, str]]:
+    """Return the sentences in which a byte of each kind follows a blank, by their numbers."""
+    _, bounds, packed = texts.buffers()
+    if not len(texts) or packed is None:
+        return [{} for _ in kinds]
+    offsets = np.frombuffer(bounds, "<i4", len(texts) + 1)
+    text = packed.to_pybytes()
+    data = np.frombuffer(text, np.uint8)
+    # Few bytes are one of "-/:>" or begin another dash: three comparisons are faster than a look into a table.
+    near = ((data & 0xFD) == ord("-")) | ((data & 0xFB) == ord(":")) | (data >= 0xE2)
+    places = np.flatnonzero(near[1:])
+    places = places[data[places] == ord(" ")] + 1
+    rows = np.searchsorted(offsets, places, side="right") - 1
+    found = _FIRST_BYTES[data[places]]
+    of_kinds = [dict.fromkeys(rows[found == kind].tolist()) for kind in kinds]
+    return [{row: text[offsets[row] : offsets[row + 1]].decode() for row in chosen} for chosen in of_kinds]
 
 
 def _changes(tokens: Sequence[str], at: int) -> bool:
@@ -139,9 +146,8 @@ def _ended(tokens: Sequence[str], at: int) -> bool:
     return last > 0 and (doubled or (token in _DASHES and tokens[last - 1][-1:] in _DASHES and last > 1))
 
 
-def _add_labels(texts: pa.Array, rows: list[int], found: dict[int, list[int]]) -> None:
+def _add_labels(sentences: dict[int, str], found: dict[int, list[int]]) -> None:
     """Add the places of labels within sentences to those of other marks."""
-    sentences = {row: texts[row].as_py() for row in rows}
     opening = Counter(match[1].upper() for text in sentences.values() if (match := _LABEL.match(text)))
     known = {name for name, times in opening.items() if times >= _FEWEST_LABELS}
     if not known:
