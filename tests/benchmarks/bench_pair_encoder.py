@@ -12,8 +12,8 @@ the last share. Prints:
 2. for the last share the accuracy of all kinds by source; ``everywhere`` is the cascade that asks about all pairs;
 3. for each kind a and b of ``subtitles.certainty.model``, what is told beside what is right by fifths of the pairs, and
    the calibration error with the default a and b;
-4. what the SVM, the encoder and both make of the first upload of each held-out film, before cleaning
-   (``held_out_spans``).
+4. what the SVM, the encoder and both make of the first upload of each held-out film, before cleaning, with an a and b
+   fitted to each (``held_out_spans``).
 """
 
 import math
@@ -68,10 +68,15 @@ def curve(judged: pd.DataFrame, learned: int, share: float) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def fifths(margin: np.ndarray, truth: np.ndarray) -> pd.DataFrame:
+def right_of(judged: pd.DataFrame, kind: str) -> pd.DataFrame:
+    """Return the margins of a kind, and whether each decision is right."""
+    margin = judged[kind].astype(float)
+    return pd.DataFrame({"margin": margin, "right": (margin > 0) == (judged["label"] == 1)})
+
+
+def fifths(found: pd.DataFrame) -> pd.DataFrame:
     """Return what is told by the default a and b, and what is right, in fifths of the pairs by what is told."""
-    probability = told(pd.DataFrame({"margin": margin}), TurnCertainty().model)
-    rows = pd.DataFrame({"told": probability, "right": (margin > 0) == truth})
+    rows = pd.DataFrame({"told": told(found, TurnCertainty().model), "right": found["right"]})
     part = pd.qcut(rows["told"].rank(method="first"), 5, labels=False)
     return rows.groupby(part).mean()
 
@@ -117,22 +122,22 @@ def main() -> int:
             curves.append(curve(judged, len(chosen), share))
         films_of_fold = [film for film in uploads.column("movie_id").to_pylist() if fold_of(film, given.folds) == 0]
         spans = held_out_spans.table(
-            held_out_spans.first_uploads(uploads, films_of_fold), {kind: scorers[kind] for kind in CURVE}
+            held_out_spans.first_uploads(uploads, films_of_fold),
+            {kind: scorers[kind] for kind in CURVE},
+            {kind: fitted(right_of(judged, kind)) for kind in CURVE},
         )
     if given.kept:
         judged.to_parquet(given.kept / JUDGED)
     wide = pd.concat(curves).set_index(["source", "kind", "share", "film pairs", "pairs"]).sort_index()
     print(wide.round(4).to_string(), "\n")
     print(table(judged, list(scorers)).round(4).to_string(), "\n")
-    truth = judged["label"].to_numpy(dtype=int) == 1
     for kind in scorers:
-        margin = judged[kind].to_numpy(dtype=float)
-        found = pd.DataFrame({"margin": margin, "right": (margin > 0) == truth})
+        found = right_of(judged, kind)
         a, b = fitted(found)
         sure = found["right"][told(found, (a, b)) >= SURE]
         share = len(sure) / len(found)
         print(f"{kind}: a {a:.2f}, b {b:.2f}; {share:.3f} of the pairs at {SURE} or more, {sure.mean():.3f} right")
-        parts = fifths(margin, truth)
+        parts = fifths(found)
         error = (parts["told"] - parts["right"]).abs().mean()
         print(f"{parts.T.round(3).to_string()}\ncalibration error with the default a and b: {error:.3f}\n")
     print(spans.round(3).to_string())

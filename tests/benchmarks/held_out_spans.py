@@ -1,13 +1,13 @@
 """What each kind of segmenter makes of held-out films: turns, dialogues, and runs of turns that are certain.
 
-Before any cleaning, of the first upload of each film, with the default settings.
+Before any cleaning, of the first upload of each film, with the default settings but for each kind's own certainty.
 """
 
 import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from conf.subtitle_settings import SubtitleSettings
+from conf.subtitle_settings import SubtitleSettings, TurnCertainty
 from etl.subtitles.borders import Borders
 from etl.subtitles.certain_spans import certain_spans
 from etl.subtitles.film_shift import FilmSpread
@@ -26,9 +26,13 @@ def first_uploads(uploads: pa.RecordBatch, films: list[str]) -> pa.RecordBatch:
     return uploads.take(pa.array(kept))
 
 
-def dialogues_of(uploads: pa.RecordBatch, scorer: PairScorer) -> list[list[dict]]:
-    """Return the turns of each dialogue of at least two, with text, certainty and opening (of the border before)."""
-    settings = SubtitleSettings()
+def dialogues_of(uploads: pa.RecordBatch, scorer: PairScorer, model: tuple[float, float]) -> list[list[dict]]:
+    """Return the turns of each dialogue of at least two, with text, certainty and opening (of the border before).
+
+    Args:
+        model: a and b of ``subtitles.certainty.model``.
+    """
+    settings = SubtitleSettings(certainty=TurnCertainty(model=model))
     none = pa.nulls(uploads.num_rows, _CARRIED)
     rows = pa.RecordBatch.from_arrays([*uploads.columns, none], [*uploads.schema.names, "carried"])
     scores, _, _ = file_scores(rows, scorer)
@@ -71,7 +75,9 @@ def _prefix(turns: list[dict], asked: float) -> tuple[int, float]:
     return size, found
 
 
-def table(uploads: pa.RecordBatch, scorers: dict[str, PairScorer]) -> pd.DataFrame:
+def table(
+    uploads: pa.RecordBatch, scorers: dict[str, PairScorer], models: dict[str, tuple[float, float]]
+) -> pd.DataFrame:
     """Return by kind, way and asked probability: dialogues, turns a dialogue, tokens a turn, told faults.
 
     ``all`` has all dialogues of at least two turns. ``spans`` and ``first`` are the ways of
@@ -79,7 +85,7 @@ def table(uploads: pa.RecordBatch, scorers: dict[str, PairScorer]) -> pd.DataFra
     """
     rows = []
     for kind, scorer in scorers.items():
-        dialogues = dialogues_of(uploads, scorer)
+        dialogues = dialogues_of(uploads, scorer, models[kind])
         whole = [
             (turns, turns[0]["opening"] * float(np.prod([turn["certainty"] for turn in turns]))) for turns in dialogues
         ]
