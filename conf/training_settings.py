@@ -26,13 +26,19 @@ class SegmenterOptions(Part):
     """Which kind of segmenter is trained, and on how much."""
 
     name: str = Field("edos-turn-segmenter", description="in the MLflow registry")
-    kind: Literal["svm", "encoder", "cascade", "both"] = Field(
+    kind: Literal["svm", "encoder", "cascade", "both", "rule"] = Field(
         "svm",
         description="EDOS 3.1: svm. Ours: an encoder that reads both sentences; cascade: the SVM, and where it is"
-        " unsure the mean of both; both: their weighed sum at every border",
+        " unsure the mean of both; both: their weighed sum at every border; rule: questions and lengths, untrained",
     )
     subtitle_pairs: int = Field(20_000, ge=0, description="pairs of each kind of mark, at most")
     films: int = Field(2_000, ge=0, description="films whose marks are read for training, by content hash")
+    min_pairs: int = added(
+        1_600,
+        ge=0,
+        description="ours: with fewer training pairs, or only one answer among them, the rule stands in for a trained"
+        " segmenter (docs/segmentation.md)",
+    )
 
 
 class SvmOptions(Part):

@@ -24,7 +24,7 @@ class ReadTurn:
 
     Attributes:
         text: as people write; of a turn that was dropped, the raw one.
-        border: what decided that it opens here: start, mark, carried, model or silence; "" where it is not known.
+        border: what decided that it opens here: start, mark, carried, model, rule or silence; "" where it is not known.
         reason: why it was dropped; "" for a turn that stays.
         labels: its labels with their confidence, by what gave them.
         certainty: probability that the border is right; None where it is not known.

@@ -25,7 +25,7 @@ JSON_FILES = (
     "tokenizer.json",
     "tokenizer_config.json",
 )
-OWN = ("head.json", "reply_generator.json", "segmenter.json")
+OWN = ("head.json", "reply_generator.json", "segmenter.json", "rule.json")
 """Descriptions of models that this project trains, in place of a ``config.json``."""
 TOKENIZERS = ("tokenizer.json", "vocab.txt", "vocab.json", "*.model")
 INDEX = "model.safetensors.index.json"

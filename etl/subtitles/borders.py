@@ -16,7 +16,9 @@ SILENCE = "silence"
 MARK = "mark"
 OTHER_UPLOAD = "carried"
 MODEL = "model"
-"""What decides a border: the film's start, a silence, the upload's own mark, one of another upload, the segmenter."""
+RULE = "rule"
+"""What decides a border: the film's start, a silence, the upload's own mark, one of another upload, the segmenter, or
+the rule in its place (``turn_rule``)."""
 
 
 @dataclass(frozen=True)
@@ -30,6 +32,7 @@ class Borders:
         marked: the same by own or carried marks.
         margin: how far the segmenter's score is above its limit, which the marks of the film correct.
         silence_ends_turn_ms: a longer silence ends a turn (ours); None disables that rule.
+        ruled: whether the scores of each file are those of the rule; None: of none.
     """
 
     sentences: Sentences
@@ -38,6 +41,7 @@ class Borders:
     marked: np.ndarray
     margin: np.ndarray
     silence_ends_turn_ms: int | None = None
+    ruled: np.ndarray | None = None
 
     @classmethod
     def of(
@@ -93,10 +97,11 @@ class Borders:
 
     @property
     def deciders(self) -> np.ndarray:
-        """Which of ``mark``, ``carried`` and ``model`` decides before each sentence; "" without two spoken ones."""
-        by = np.select([self.own != UNMARKED, self.marked != UNMARKED], [MARK, OTHER_UPLOAD], MODEL)
+        """Which of ``mark``, ``carried``, ``model``, ``rule`` decides before each sentence; "" without a pair."""
+        told = MODEL if self.ruled is None else np.where(self.ruled[self.lines.file], RULE, MODEL)
+        by = np.select([self.own != UNMARKED, self.marked != UNMARKED], [MARK, OTHER_UPLOAD], told)
         found = np.full(len(self.sentences), "", dtype=object)
-        found[self.lines.opens_at] = np.where(self.lines.pairable | (by != MODEL), by, "")
+        found[self.lines.opens_at] = np.where(self.lines.pairable | (self.marked != UNMARKED), by, "")
         return found
 
     @property
@@ -106,7 +111,7 @@ class Borders:
         A silence ends a turn by itself; where a mark or another upload opens one there too, that says more.
         """
         found = self.deciders
-        found[self.silent & np.isin(found, ("", MODEL))] = SILENCE
+        found[self.silent & np.isin(found, ("", MODEL, RULE))] = SILENCE
         found[self.sentences.first] = START
         return found
 

@@ -11,6 +11,7 @@ import pyarrow as pa
 from conf.errors import InputError
 from conf.subtitle_settings import TurnCertainty
 from etl.subtitles.turn_features import LemmaTable, PairContext
+from etl.subtitles.turn_rule import RULE_FILE, RuleScorer
 from etl.subtitles.turn_scoring import PairScorer
 from etl.subtitles.turn_segmenter import SvmScorer, TurnSegmenter
 
@@ -165,7 +166,7 @@ def _read(path: Path, version: int, *names: str) -> list[float]:
 
 
 def turn_scorer(folder: Path, table: LemmaTable, batch_size: int, threads: int, path: str | None = None) -> PairScorer:
-    """Return the scorer of the model in a folder: the SVM, the encoder that reads both sentences, or both.
+    """Return the scorer of the model in a folder: the SVM, the encoder that reads both sentences, both, or the rule.
 
     Args:
         folder: the folder that ``train_turn_segmenter`` wrote.
@@ -176,6 +177,8 @@ def turn_scorer(folder: Path, table: LemmaTable, batch_size: int, threads: int, 
     Raises:
         InputError: The folder has no kind of model.
     """
+    if (folder / RULE_FILE).is_file():
+        return RuleScorer.load(folder)
     combined = (folder / CASCADE).is_file() or (folder / BOTH).is_file()
     inner = "encoder" if combined else ""
     if combined or (folder / "head.json").is_file():

@@ -1,18 +1,20 @@
 """Scoring of adjacent sentences by any model, for rows of pairs and for whole files (turns of EDOS 3.1)."""
 
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from typing import Any, Protocol
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from pyspark.sql import DataFrame, Window
+from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 
-from etl.subtitles.borders import Borders
+from etl.subtitles.borders import RULE, Borders
 from etl.subtitles.turn_features import PairContext, hashed_genres
 from etl.subtitles.turn_marks import NEW_TURN, SAME_TURN, UNMARKED, spoken
 from etl.subtitles.turn_pairs import density
+from etl.subtitles.turn_rule import RuleScorer
 from etl.subtitles.turn_sentences import Sentences
 from etl.tables.ops import WORK_VERSION
 
@@ -136,7 +138,8 @@ def file_scores(batch: pa.RecordBatch, scorer: PairScorer) -> tuple[pa.Array, pa
         texts = lines.text.slice(low, high - low)
         flat[lines.opens_at[right[part]]] = np.round(scorer(texts, places - 1, places, context.part(part)), 4)
     carried = flat_carried(batch.column("carried"), sentences)
-    deciders = Borders.of(sentences, flat, carried, lines=lines).deciders
+    ruled = np.full(len(sizes), isinstance(scorer, RuleScorer))
+    deciders = replace(Borders.of(sentences, flat, carried, lines=lines), ruled=ruled).deciders
     lengths = pa.array(np.concatenate([[0], np.cumsum(np.maximum(sizes - 1, 0))]), pa.int32())
     later = ~sentences.first
 
@@ -146,6 +149,13 @@ def file_scores(batch: pa.RecordBatch, scorer: PairScorer) -> tuple[pa.Array, pa
     marks = pa.array(carried[later] == NEW_TURN, mask=carried[later] == UNMARKED)
     decided = pa.array(deciders[later], pa.string(), mask=deciders[later] == "")
     return lists(pa.array(flat[later])), lists(marks), lists(decided)
+
+
+def by_rule(turn_scores: DataFrame) -> Column:
+    """Return whether the scores of a row of ``subtitles.turn_scores`` are those of the rule (``turn_rule``)."""
+    if "sources" not in turn_scores.columns:
+        return F.lit(False)
+    return F.coalesce(F.array_contains("sources", RULE), F.lit(False))
 
 
 def flat_carried(column: pa.Array, sentences: Sentences) -> np.ndarray:

@@ -1,6 +1,7 @@
 """Turns of a file, separated by marks, by the turn segmenter and by long silences (EDOS 3.1)."""
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -134,7 +135,8 @@ def turns_of(
     EDOS 3.1: sentences share a turn or not.
 
     Args:
-        scored: ``subtitles.files`` with ``scores`` of ``subtitles.turn_scores``, and its ``carried`` where it has any.
+        scored: ``subtitles.files`` with ``scores`` of ``subtitles.turn_scores``, its ``carried`` where it has any, and
+            ``ruled``, whether the scores are the rule's (``turn_scoring.by_rule``), where that is known.
         explicit_marks, silence_ends_turn_ms, opening_dash_margin: see :meth:`Borders.of`.
         carried_marks: whether the marks of a film's other uploads override the segmenter, if explicit marks do.
         film_spread: see ``film_shift.FilmSpread``.
@@ -151,6 +153,7 @@ def turns_of(
             sentences = Sentences.of(batch.column("sentences"))
             scores = flat_values(batch.column("scores"), sentences, 0.0)
             carried = flat_values(batch.column("carried"), sentences, UNMARKED) if others else None
+            ruled = np.asarray(_compute.fill_null(batch.column("ruled"), False), dtype=bool) if rule else None
             borders = Borders.of(
                 sentences,
                 scores,
@@ -160,12 +163,14 @@ def turns_of(
                 opening_dash_margin=opening_dash_margin,
                 films=FilmSpread(film_spread, rates.model[1]),
             )
+            borders = replace(borders, ruled=ruled)
             columns = [batch.column(name) for name in kept]
             lists = turn_lists(borders, borders.certainty(rates))
             yield pa.RecordBatch.from_arrays([*columns, *lists], [*kept, *TURN_LISTS])
 
     others = explicit_marks and carried_marks and "carried" in scored.columns
-    kept = [name for name in scored.columns if name not in ("sentences", "scores", "carried")]
+    rule = "ruled" in scored.columns
+    kept = [name for name in scored.columns if name not in ("sentences", "scores", "carried", "ruled")]
     schema = StructType([*(scored.schema[name] for name in kept)])
     for name, kind in TURN_LISTS.items():
         schema = schema.add(name, kind)

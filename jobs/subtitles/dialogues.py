@@ -16,6 +16,7 @@ from etl.subtitles.cleaning_words import cleaning_words
 from etl.subtitles.dialogues import dialogues_between_silences
 from etl.subtitles.gaps import IN_SENTENCE, count_pairs, gap_histogram
 from etl.subtitles.trade_off import trade_off
+from etl.subtitles.turn_scoring import by_rule
 from etl.subtitles.turns import turns_of
 from etl.tables.ops import WORK_VERSION
 from etl.tables.subtitles import CHOSEN_UPLOADS, CLEAN_DIALOGUES, DIALOGUES, FILES, GAPS, TURN_SCORES
@@ -58,7 +59,8 @@ def _scored_files(chosen: DataFrame, files: DataFrame, turn_scores: DataFrame) -
 )
 def segment_dialogues(chosen: DataFrame, files: DataFrame, turn_scores: DataFrame, rules: TurnRules) -> Outcome:
     """Split each film's turns into dialogues at silences of more than 5 s (EDOS 3.1)."""
-    scores = rows_among(turn_scores, "source_path", chosen).select("source_path", "scores", "carried")
+    rows = rows_among(turn_scores, "source_path", chosen)
+    scores = rows.select("source_path", "scores", "carried", by_rule(rows).alias("ruled"))
     # A score has four bytes where its sentence has a hundred, so the scores go to the sentences.
     scores = F.broadcast(scores) if is_named(chosen) else scores
     scored = rows_among(files, "source_path", chosen).drop(WORK_VERSION).join(scores, "source_path")

@@ -23,7 +23,11 @@ TABLES = (
 )
 
 
-SMALL = {"training.turn_segmenter.max_iterations": 5, "training.turn_segmenter.features": 4096}
+SMALL = {
+    "training.turn_segmenter.max_iterations": 5,
+    "training.turn_segmenter.features": 4096,
+    "training.turn_segmenter.min_pairs": 0,
+}
 
 
 SMALL_OPTIONS = [f"{key}={value}" for key, value in SMALL.items()]

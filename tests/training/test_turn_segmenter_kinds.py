@@ -42,7 +42,7 @@ def test_both_are_trained_weighed_and_registered(spark: SparkSession, tmp_path: 
     settings = load_settings("local", [], {"lakehouse.root": str(tmp_path / "lake")})
     said: list[str] = []
     run = stage_run(spark, settings, tmp_path, say=said.append)
-    options = SegmenterOptions(kind="both", subtitle_pairs=200, films=20)
+    options = SegmenterOptions(kind="both", subtitle_pairs=200, films=20, min_pairs=0)
     kinds = SegmenterKinds(
         SvmOptions(features=2**11, max_iterations=6), 0.5, PAIRS, f"file:{tiny_encoder(tmp_path / 'encoder')}"
     )

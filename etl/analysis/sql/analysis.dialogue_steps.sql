@@ -40,7 +40,7 @@ SELECT dialogue.dialogue_id, dialogue.source_path, 50, 'turn change', border + 1
             THEN 'opens a turn' ELSE 'goes on' END,
        concat('by ', coalesce(get(scored.sources, border), 'model'), ', margin ',
               coalesce(CAST(round(get(scored.scores, border), 4) AS string), 'none')),
-       CASE WHEN coalesce(get(scored.sources, border), 'model') = 'model' THEN scored.model END,
+       CASE WHEN coalesce(get(scored.sources, border), 'model') IN ('model', 'rule') THEN scored.model END,
        concat('subtitles', '.turn_scores'), 'score_turns'
 FROM subtitles.dialogues AS dialogue JOIN subtitles.turn_scores AS scored ON scored.source_path = dialogue.source_path
 LATERAL VIEW explode(filter(sequence(0, size(scored.scores)), one -> one >= dialogue.turns[0].sentence_first

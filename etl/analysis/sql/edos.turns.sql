@@ -3,7 +3,7 @@
 -- plain_text is the text without the blanks of OPUS's tokens; blanks inside quotation marks stay, which exports take
 -- out too (etl/common/spelling.py), because DuckDB's regular expressions cannot. split is that of an export with the
 -- default shares: by film, a tenth for test and a tenth for validation. certainty is the probability that a turn is one
--- speaker's, and whole; border says what decided that it opens (start, silence, mark, carried, model), border_certainty how
+-- speaker's, and whole; border says what decided that it opens (start, silence, mark, carried, model, rule), border_certainty how
 -- certain that is; dialogue_certainty is the probability that all borders of the dialogue are right; speaker is the name of
 -- the label that the turn opens with.
 WITH finished AS (
