@@ -17,7 +17,7 @@ from conf.places import local_path
 from conf.settings import Settings
 from etl.pipeline.jars import archive_path, jar_folder
 from etl.pipeline.java_homes import Java, java_found
-from etl.pipeline.local_environment import heap, local_environment, loopback_works
+from etl.pipeline.local_environment import LocalEnvironment, heap, local_environment, loopback_works
 from etl.pipeline.machine import cores, memory_bytes
 from etl.publishing.screen_tables import printable
 
@@ -58,15 +58,20 @@ def doctor(settings: Settings, environ: Mapping[str, str] = os.environ) -> int:
 
 
 def lines(checks: Iterable[Check]) -> Iterator[str]:
-    """Yield the report's lines, at most 80 columns; a cure is on lines of its own."""
+    """Yield the report's lines, at most 80 columns but for a longer path; a cure is on lines of its own."""
     for check in checks:
         head = f"{'right' if check.cure is None else 'WRONG':6s}{check.what:11s}"
-        found = textwrap.wrap(printable(check.found), WIDTH - len(head), break_on_hyphens=False) or [""]
+        found = _wrapped(check.found, WIDTH - len(head)) or [""]
         yield head + found[0]
         yield from (" " * len(head) + line for line in found[1:])
         if check.cure is not None:
-            cure = textwrap.wrap(f"cure: {printable(check.cure)}", WIDTH - len(head) - 2, break_on_hyphens=False)
+            cure = _wrapped(f"cure: {check.cure}", WIDTH - len(head) - 2)
             yield from (" " * (len(head) + 2 * (number > 0)) + line for number, line in enumerate(cure))
+
+
+def _wrapped(text: str, width: int) -> list[str]:
+    """Return lines that end between words: a path that is cut cannot be copied."""
+    return textwrap.wrap(printable(text), width, break_on_hyphens=False, break_long_words=False)
 
 
 def examined(settings: Settings, environ: Mapping[str, str]) -> Iterator[Check]:
@@ -75,6 +80,11 @@ def examined(settings: Settings, environ: Mapping[str, str]) -> Iterator[Check]:
     yield python_check(sys.version_info[:3], sys.executable)
     yield packages_check(requires_of(DISTRIBUTION))
     java: Java | None = None
+    here: LocalEnvironment | InputError
+    try:
+        here = local_environment(environ, settings.spark.java_home, settings.models.threads)
+    except InputError as error:
+        here = error
     try:
         java = java_found(environ, settings.spark.java_home)
     except InputError as error:
@@ -85,11 +95,11 @@ def examined(settings: Settings, environ: Mapping[str, str]) -> Iterator[Check]:
     yield Check("cores", f"{cores()}")
     yield memory_check(memory, settings.spark.driver_memory)
     yield gpu_check()
-    yield from disk_checks(settings, environ)
+    yield from disk_checks(settings.lakehouse.root, here)
     yield from address_checks()
     yield files_check()
     yield user_check(environ)
-    yield variables_check(settings, environ)
+    yield variables_check(here)
 
 
 def python_check(found: tuple[int, ...], executable: str) -> Check:
@@ -181,22 +191,23 @@ def gpu_check(devices: Path = Path("/dev")) -> Check:
     return Check("GPU", told, "install PyTorch's build for this driver (`nvidia-smi` names its CUDA version)")
 
 
-def disk_checks(settings: Settings, environ: Mapping[str, str]) -> Iterator[Check]:
-    """Yield the checks of the folders that a run writes to."""
-    root = local_path(settings.lakehouse.root)
+def disk_checks(tables: str, here: LocalEnvironment | InputError) -> Iterator[Check]:
+    """Yield the checks of the folders that a run writes to.
+
+    Args:
+        tables: ``lakehouse.root``.
+        here: what a local session changes in its environment, or why there can be none.
+    """
+    root = local_path(tables)
     if root is None:
-        yield Check("tables", settings.lakehouse.root)
+        yield Check("tables", tables)
     else:
         yield folder_check("tables", root, "set lakehouse.root to another folder")
-    try:
-        scratch = local_environment(environ, settings.spark.java_home, settings.models.threads).set.get(
-            "TMPDIR", "/tmp"
-        )
-    except InputError as error:
-        if "scratch" in str(error):
-            yield Check("scratch", "no folder", str(error))
+    if isinstance(here, InputError):
+        if "scratch" in str(here):
+            yield Check("scratch", "no folder", str(here))
         return
-    yield folder_check("scratch", scratch, "set TMPDIR to a folder on another disk")
+    yield folder_check("scratch", here.set.get("TMPDIR", "/tmp"), "set TMPDIR to a folder on another disk")
 
 
 def folder_check(what: str, path: str, cure: str) -> Check:
@@ -256,11 +267,8 @@ def user_check(environ: Mapping[str, str]) -> Check:
     return Check("user", f"{name}{told}")
 
 
-def variables_check(settings: Settings, environ: Mapping[str, str]) -> Check:
+def variables_check(here: LocalEnvironment | InputError) -> Check:
     """Tell which variables of other programs a local session leaves aside."""
-    try:
-        ignored = local_environment(environ, settings.spark.java_home, settings.models.threads).ignored
-    except InputError:
-        ignored = []
+    ignored = [] if isinstance(here, InputError) else here.ignored
     hidden = [name for name in ignored if not re.match("BASH_FUNC_", name)]
     return Check("variables", f"left aside: {', '.join(hidden)}" if hidden else "none of another Spark or Java")
