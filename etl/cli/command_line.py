@@ -5,6 +5,7 @@ import os
 import sys
 import traceback
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from conf.errors import InputError
@@ -74,6 +75,13 @@ def _main(arguments: list[str]) -> int:  # noqa: PLR0911
         if not archive_path(home).is_file() and not make_archive(home):
             print("no archive of their classes could be made: sessions start more slowly")
         return 0
+    if options.command == "fetch-data":
+        from etl.cli.fetch_data import Wanted, fetch_data
+
+        out = Path(options.out)
+        write = Path(options.write) if options.write else out / "settings.yaml"
+        source = None if options.source is None else Path(options.source)
+        return fetch_data(Wanted(options.names, out, write, options.language, source, options.address, options.accept))
     if options.command == "completion":
         from etl.cli.completion import script
 

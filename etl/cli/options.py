@@ -35,12 +35,13 @@ COMMANDS = {
     "restore-text": "restore the texts of an export that refers to OPUS",
     "export-model": "write a trained classifier as a folder for transformers",
     "doctor": "print what a local run finds on this machine, with cures",
+    "fetch-data": "fetch data sets to learn from, at pinned versions",
     "fetch-jars": "fetch the jars of local sessions (part of make install)",
     "completion": "print a script that completes commands, stages and options",
 }
 TRACE = ("--verbose", "--traceback")
 SHELLS = ("bash", "zsh")
-POSITIONAL = {"trace": " DIALOGUE_ID", "export-model": " NAME", "completion": " [bash|zsh]"}
+POSITIONAL = {"trace": " DIALOGUE_ID", "fetch-data": " [NAME...]", "export-model": " NAME", "completion": " [bash|zsh]"}
 """Words that a command takes beside its options, for its usage line."""
 
 
@@ -122,6 +123,7 @@ def _commands() -> argparse.ArgumentParser:
         "restore-text": (_common,),
         "export-model": (_export_model, _common),
         "doctor": (_common,),
+        "fetch-data": (_fetch_data, _traceback),
         "fetch-jars": (_traceback,),
         "completion": (_shell,),
     }
@@ -280,6 +282,16 @@ def _convokit(parser: argparse.ArgumentParser) -> None:
 def _export_model(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("name", metavar="NAME", help="emotion_classifier, weak_labeler, a registered name, or a URI")
     parser.add_argument("--out", metavar="FOLDER", help="default: <lakehouse.root>/exports/models/<name>")
+
+
+def _fetch_data(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("names", metavar="NAME", nargs="*", help="data sets; without names they are listed")
+    parser.add_argument("--out", default="data", metavar="FOLDER", help="where to (default %(default)s)")
+    parser.add_argument("--write", metavar="FILE", help="settings that name them (default: settings.yaml in --out)")
+    parser.add_argument("--from", dest="source", metavar="FOLDER", help="take files that are on disk already")
+    parser.add_argument("--language", default="en", metavar="CODE", help="of opensubtitles (default %(default)s)")
+    parser.add_argument("--address", metavar="URL", help="another place with the same files, in a folder for each set")
+    parser.add_argument("--accept", action="store_true", help="my use of what is not for commercial use is allowed")
 
 
 def _mlflow(parser: argparse.ArgumentParser) -> None:

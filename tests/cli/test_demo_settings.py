@@ -10,7 +10,7 @@ from etl.cli.demo import demo_settings
 from etl.cli.options import COMMANDS, parsed
 from etl.publishing.describe import next_steps
 
-WITHOUT_SETTINGS = {"fetch-jars", "completion"}
+WITHOUT_SETTINGS = {"fetch-jars", "fetch-data", "completion"}
 GIVEN = {"trace": ["1-0"], "export-model": ["weak_labeler"], "withdraw": ["--film", "1"]}
 
 
