@@ -5,7 +5,7 @@ from typing import Any, Literal
 
 from pydantic import Field, field_validator, model_validator
 
-from conf.section import Part, Section, outside
+from conf.section import Part, Section, added, outside
 from conf.taxonomy import Taxonomy, load_taxonomy
 
 SearchFrom = Literal["train", "train_and_validation"]
@@ -263,3 +263,8 @@ class PublishingSettings(Section):
     genres: tuple[str, ...] = Field((), description="films with any of these; none: all")
     languages: tuple[str, ...] = Field((), description="films in any of these; none: all")
     references: str | None = Field(None, description="an export without text, for restore-text")
+    date: str | None = added(
+        None,
+        pattern=r"\d{4}-\d{2}-\d{2}",
+        description="of publication, as 2026-11-27; null: the day on which the files were written",
+    )

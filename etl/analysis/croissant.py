@@ -86,9 +86,16 @@ EMO_PILLARS: Fields = {
 
 
 class Datasheet:
-    """The texts of ``conf/publishing/<name>.yaml`` with the facts of an export filled in."""
+    """The texts of ``conf/publishing/<name>.yaml`` with the facts of an export filled in.
+
+    Attributes:
+        questions: each with its answer.
+        rai: fields for responsible AI.
+        published: the day of publication, as YYYY-MM-DD; "" if it is not known.
+    """
 
     def __init__(self, name: str, facts: Mapping[str, str]) -> None:
+        self.published = ""
         content = yaml.safe_load(resources.text(f"publishing/{name}.yaml"))
         self.questions = [
             (filled(one["question"], facts), filled(one["answer"], facts)) for one in content["datasheet"]
@@ -129,7 +136,7 @@ def croissant(
         licence: SPDX identifier, or ``other``.
         languages: language codes.
         formats: parquet, jsonl.
-        citation: of the method's paper.
+        citation: BibTeX, or a text.
     """
     content: dict[str, Any] = {
         "@context": json.loads(resources.text("publishing/croissant_context.json")),
@@ -140,6 +147,7 @@ def croissant(
         "license": licence_url(licence),
         "inLanguage": list(languages),
         "citeAs": citation,
+        **({"datePublished": sheet.published} if sheet.published else {}),
         "version": "1.0.0",
         "isLiveDataset": False,
         **{f"rai:{key}": value for key, value in sheet.rai.items()},

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from string import Template
 from typing import Any
 
@@ -11,18 +12,18 @@ from conf import resources
 from conf.edos_settings import PublishingSettings
 from conf.subtitle_settings import SubtitleSettings
 from etl.analysis import croissant
-from etl.analysis.croissant import ENDINGS, Datasheet
+from etl.analysis.croissant import ENDINGS, Datasheet, Fields
 from etl.analysis.findings import Findings
 from etl.analysis.licences import Source
 from etl.analysis.pages import percent, shown
 
 SPLITS = ("train", "validation", "test")
-CITATION = (
-    "Welivita, Xie and Pu: A Large-Scale Dataset for Empathetic Response Generation (EMNLP 2021), whose method this is"
-)
+LICENCE_NAME = "licences-of-the-sources"
+"""What ``other`` is called on the hub: the card's section on the licence has the licence of each source."""
 _DETAILS = (
     ", `start_ms` and `end_ms`, `certainty` (probability that it is one speaker's, and whole), `border` (what decided "
-    "that it opens: start of the film, silence, mark, carried from another upload, model), `border_certainty`, and "
+    "that it opens: start of the film, silence, mark, carried from another upload, model, or the rule in its place), "
+    "`border_certainty`, and "
     "`speaker` (name of the label that it opens with)"
 )
 ORIGINS = {
@@ -32,6 +33,10 @@ ORIGINS = {
     "similar_self": "with the label of a similar self-labelled dialogue",
 }
 """Where the labels of training turns come from, in the order of EDOS 3.3."""
+DIALOGUES = "dialogues"
+TURNS = "turns"
+"""Configurations of an export for loaders: a row is a dialogue, or a turn."""
+_TYPES = {croissant.TEXT: "string", croissant.INTEGER: "int32", croissant.FLOAT: "float32"}
 INCLUDED = (
     ("dialogue_id", "`<subtitle file>-<its first sentence>`"),
     ("movie_id", "the film's IMDb number"),
@@ -52,6 +57,60 @@ REFERRED = (
 )
 
 
+@dataclass(frozen=True)
+class Features:
+    """The types of an export's columns, as the hub's loaders read them.
+
+    Attributes:
+        fields: columns of a dialogue.
+        labels: names of the classes of ``label``, in the order of their ids; () leaves labels texts.
+        turns: whether there are files of one row a turn, too.
+    """
+
+    fields: Fields
+    labels: Sequence[str] = ()
+    turns: bool = False
+
+    def of(self, config: str) -> list[dict[str, Any]]:
+        """Return the features of :data:`DIALOGUES` or :data:`TURNS`."""
+        if config == DIALOGUES:
+            return self._features(self.fields)
+        own = {name: kind for name, kind in self.fields.items() if name not in (TURNS, "certainty")}
+        return self._features({**own, "turn": croissant.INTEGER, **self.fields[TURNS]})
+
+    def _features(self, fields: Fields) -> list[dict[str, Any]]:
+        return [{"name": name, **self._feature(name, kind)} for name, kind in fields.items()]
+
+    def _feature(self, name: str, kind: Any) -> dict[str, Any]:
+        if isinstance(kind, Mapping):
+            return {"list": self._features(kind)}
+        if isinstance(kind, list):
+            return {"list": _TYPES[kind[0]]}
+        if name == "label" and self.labels:
+            return {"dtype": {"class_label": {"names": {str(n): label for n, label in enumerate(self.labels)}}}}
+        return {"dtype": _TYPES[kind]}
+
+
+def label_names(card_text: str) -> list[str]:
+    """Return the class names in a card's front matter, in the order of their ids; [] where it has none."""
+    try:
+        head = yaml.safe_load(card_text.split("---\n")[1])
+        (found,) = [one for one in head["dataset_info"] if one["config_name"] == TURNS]
+        (label,) = [one for one in found["features"] if one["name"] == "label"]
+        return [str(name) for name in label["dtype"]["class_label"]["names"].values()]
+    except (yaml.YAMLError, LookupError, TypeError, ValueError, AttributeError):
+        return []
+
+
+def citation(name: str) -> str:
+    """Return what to cite, as BibTeX: the method, the subtitles, and this set.
+
+    Args:
+        name: of the set.
+    """
+    return Template(resources.text("publishing/citation.txt")).substitute(name=name).strip()
+
+
 def card(
     findings: Findings,
     publishing: PublishingSettings,
@@ -59,6 +118,8 @@ def card(
     rows: Mapping[str, int],
     languages: Sequence[str],
     sources: Sequence[Source] = (),
+    example: str | None = None,
+    turns: bool = False,
 ) -> str:
     """Return the card as Markdown.
 
@@ -68,6 +129,8 @@ def card(
         rows: number of dialogues by split.
         languages: language codes.
         sources: parts of the export with their licences.
+        example: a row as JSON.
+        turns: whether there are files of one row a turn.
     """
     name = publishing.name
     references = publishing.text == "references"
@@ -84,6 +147,9 @@ def card(
         splits=_rows((split, rows[split]) for split in SPLITS if split in rows),
         lines=_LINES if "jsonl" in formats[1:] else "",
         restoring=_RESTORING if references else "",
+        turn_rows=_TURNS if turns else "",
+        example=_example(example),
+        citation=citation(name),
         labels=_rows(
             (row["label"], row["kind"], row["turns"], percent(row["share"]), percent(row["paper_share"]))
             for row in findings.rows("edos_label_distribution")
@@ -100,7 +166,9 @@ def card(
         sources=_rows((one.source, one.part, one.licence, one.commercial) for one in sources),
         datasheet=datasheet(findings, publishing, rows, languages).as_markdown(),
     )
-    head = front_matter(rows, formats, languages, name, licence=publishing.licence)
+    fields = croissant.EDOS_REFERENCES if references else croissant.EDOS
+    features = Features(fields, findings.taxonomy.names, turns)
+    head = front_matter(rows, formats, languages, name, licence=publishing.licence, features=features)
     return f"---\n{head}---\n\n{text}"
 
 
@@ -110,6 +178,9 @@ def unfinished_card(
     subtitles: SubtitleSettings,
     sources: Sequence[Source],
     labels: str,
+    names: Sequence[str] = (),
+    *,
+    turns: bool = False,
 ) -> str:
     """Return the card of dialogues that no emotion classifier has labelled.
 
@@ -118,9 +189,15 @@ def unfinished_card(
         rows: number of dialogues by split.
         sources: parts of the export with their licences.
         labels: ``weak`` or ``none``.
+        names: the weak labels.
+        turns: whether there are files of one row a turn.
     """
     references = publishing.text == "references"
-    head = front_matter(rows, publishing.formats, subtitles.languages, publishing.name, licence=publishing.licence)
+    features = Features(croissant.EDOS_REFERENCES if references else croissant.EDOS, names, turns)
+    name = publishing.name
+    head = front_matter(
+        rows, publishing.formats, subtitles.languages, name, licence=publishing.licence, features=features
+    )
     cleaning = subtitles.cleaning
     certain = "all turns" if cleaning.min_certainty is None else f"turns right with {cleaning.min_certainty:g}"
     parts = (
@@ -144,10 +221,20 @@ _UNFINISHED = {
 
 
 def described(
-    findings: Findings, publishing: PublishingSettings, rows: Mapping[str, int], languages: Sequence[str]
+    findings: Findings,
+    publishing: PublishingSettings,
+    rows: Mapping[str, int],
+    languages: Sequence[str],
+    published: str = "",
 ) -> str:
-    """Return the Croissant file of an export: the card's facts for programs."""
+    """Return the Croissant file of an export: the card's facts for programs.
+
+    Args:
+        findings, publishing, rows, languages: see :func:`card`.
+        published: the day of publication, as YYYY-MM-DD; "" if it is not known.
+    """
     sheet = datasheet(findings, publishing, rows, languages)
+    sheet.published = published
     fields = croissant.EDOS_REFERENCES if publishing.text == "references" else croissant.EDOS
     return croissant.croissant(
         publishing.name,
@@ -157,7 +244,7 @@ def described(
         licence=publishing.licence,
         languages=languages,
         formats=publishing.formats,
-        citation=CITATION,
+        citation=citation(publishing.name),
     )
 
 
@@ -188,29 +275,64 @@ def front_matter(
     *,
     licence: str = "other",
     tags: Sequence[str] = ("emotion", "empathy", "dialogue", "subtitles"),
+    features: Features | None = None,
 ) -> str:
-    """Return the card's YAML: licence, size, and the first format's files by split.
+    """Return the card's YAML: licence, size, and the first format's files by split, with the types of their columns.
 
     A loader reads one format of a folder by default. The others must be named.
+
+    Args:
+        rows: number of dialogues by split.
+        formats: parquet, jsonl.
+        languages: language codes.
+        name: of the data set.
+        licence: SPDX identifier, or ``other``.
+        tags: for search.
+        features: types of the columns; None: loaders find them out.
     """
     kind = formats[0]
-    files_of = [{"split": split, "path": f"{kind}/{split}-*.{ENDINGS[kind]}"} for split in SPLITS if split in rows]
+    first = "default" if features is None else DIALOGUES
+    configs = {first: f"{kind}/{{}}-*.{ENDINGS[kind]}"}
+    if features is not None and features.turns:
+        configs[TURNS] = f"{TURNS}/{{}}-*.{ENDINGS['parquet']}"
+    files_of = {
+        config: [{"split": split, "path": path.format(split)} for split in SPLITS if split in rows]
+        for config, path in configs.items()
+    }
     content: dict[str, Any] = {
         "pretty_name": name,
         "language": list(languages),
         "license": licence,
+        **({"license_name": LICENCE_NAME, "license_link": "#licence"} if licence == "other" else {}),
         "task_categories": ["text-classification", "text-generation"],
         "tags": list(tags),
         "size_categories": [size_category(sum(rows.values()))],
-        "configs": [{"config_name": "default", "data_files": files_of}],
+        "configs": [
+            {"config_name": config, **({"default": True} if config == DIALOGUES else {}), "data_files": files}
+            for config, files in files_of.items()
+        ],
     }
+    if features is not None:
+        content["dataset_info"] = [{"config_name": one, "features": features.of(one)} for one in configs]
     return yaml.safe_dump(content, sort_keys=False, allow_unicode=True)
 
 
-def restored_card(before: str, rows: Mapping[str, int], formats: Sequence[str], languages: Sequence[str]) -> str:
-    """Return the card of an export with restored texts, from the card of the export with references."""
+def restored_card(
+    before: str, rows: Mapping[str, int], formats: Sequence[str], languages: Sequence[str], columns: Sequence[str]
+) -> str:
+    """Return the card of an export with restored texts, from the card of the export with references.
+
+    Args:
+        before: that card.
+        rows: number of dialogues by split.
+        formats: parquet, jsonl.
+        languages: language codes.
+        columns: of the restored rows, which older exports have fewer of.
+    """
     body = before.split("\n---\n", 1)[-1].strip()
-    head = front_matter(rows, formats, languages, "edos")
+    fields = {name: kind for name, kind in croissant.EDOS.items() if name in columns}
+    features = Features(fields, label_names(before), "parquet" in formats)
+    head = front_matter(rows, formats, languages, "edos", features=features)
     return f"---\n{head}---\n\n> The texts of this copy were restored. The rest describes the copy without.\n\n{body}\n"
 
 
@@ -248,6 +370,10 @@ _SHARING = {
 _LINES = """
 The same rows as JSON Lines: `load_dataset("json", data_files={"train": "path/to/this/folder/jsonl/train-*"})`.
 """
+_TURNS = """
+The configuration `turns` has one row a turn, with its dialogue's `movie_id`, `language`, `title`, `year` and `genres`:
+`load_dataset("path/to/this/folder", "turns")`.
+"""
 _RESTORING = """
 ## Restoring the texts
 
@@ -262,6 +388,19 @@ python -m jobs restore-text --set lakehouse.root=mine publishing.references=path
 A dialogue is restored if all its turns have the labelled text, by `text_check`. The others are counted.
 
 """
+
+
+def _example(row: str | None) -> str:
+    """Return the first row of the export as a section's text, with two turns."""
+    try:
+        content = json.loads(row or "")
+        turns = content[TURNS]
+        content[TURNS] = turns[:2]
+    except (ValueError, LookupError, TypeError):
+        return ""
+    text = json.dumps(content, indent=1, ensure_ascii=False)
+    rest = "" if len(turns) <= 2 else f" (two of its {len(turns)} turns)"
+    return f"\nA row{rest}; loaders give labels as numbers, whose names are in `features`:\n\n```json\n{text}\n```\n"
 
 
 def _trust(findings: Findings) -> str:

@@ -18,7 +18,16 @@ from etl.pipeline.folders import Folders
 from etl.pipeline.lakehouse import Lakehouse
 from etl.pipeline.stage_run import StageRun
 from etl.publishing.dataset_findings import rows_of
-from etl.publishing.exports import CARD, CROISSANT, Manifest, export_folder, exported, fingerprint, refuse_foreign
+from etl.publishing.exports import (
+    CARD,
+    CROISSANT,
+    Manifest,
+    RowKind,
+    export_folder,
+    exported,
+    fingerprint,
+    refuse_foreign,
+)
 from etl.tables.augesc import CONVERSATIONS, QUERIES
 from etl.tables.augesc_faults import FAULTS
 
@@ -60,7 +69,7 @@ def publish_augesc(conversations: DataFrame, queries: DataFrame, run: StageRun, 
         lambda: published_rows(conversations, queries, faults, **shares),
         settings.formats,
         settings.conversations_per_file,
-        what="conversations",
+        what=RowKind("conversations"),
     )
     views = rows_of(lakehouse, ("augesc_table_1", "augesc_table_2", "augesc_query_filters"))
     folders.write_text(f"{folder}/{CARD}", augesc_card(settings.name, manifest.rows, settings.formats, views))

@@ -24,6 +24,7 @@ from etl.publishing.edos_rows import (
     of_films,
     published_rows,
     restored,
+    turn_rows,
     weakly_labelled,
     without_labels,
 )
@@ -31,9 +32,11 @@ from etl.publishing.exports import (
     CARD,
     CROISSANT,
     Manifest,
+    RowKind,
     export_folder,
     exported,
     fingerprint,
+    first_row,
     read_export,
     read_manifest,
     refuse_foreign,
@@ -47,6 +50,7 @@ SETTINGS = "settings.yaml"
 """The settings of an export that differ from the defaults; ``--config`` reads it."""
 TRAININGS = ("turn_segmenter", "turn_pairs", *MODELS_OF_SETS)
 """The trainings whose settings an export's file has."""
+ROWS = RowKind("dialogues", turns=turn_rows)
 TEXT_RULES = ("strip_names", "strip_brackets", "repair_scans", "drop_credits")
 """Cleaning rules that change a turn's text."""
 
@@ -131,7 +135,9 @@ def publish(run: StageRun, made_with: MadeWith, labels: str = "edos") -> str:
     titles = film_titles(run.spark, publishing.titles) if publishing.titles else None
     content = {
         "tables": {table.name: lakehouse.identity(table) for table in (*inputs, CLEAN_DIALOGUES)},
-        "settings": publishing.model_dump(mode="json", exclude={"folder", "references", "name", "licence", "titles"}),
+        "settings": publishing.model_dump(
+            mode="json", exclude={"folder", "references", "name", "licence", "titles", "date"}
+        ),
         "titles": None if titles is None else titles.agg(F.expr("bit_xor(xxhash64(movie_id, title))")).collect()[0][0],
         "rules": rules,
     }
@@ -155,6 +161,7 @@ def publish(run: StageRun, made_with: MadeWith, labels: str = "edos") -> str:
         ),
         publishing.formats,
         publishing.dialogues_per_file,
+        what=ROWS,
     )
     written = sum(manifest.rows.values())
     finished = dialogues.count()
@@ -165,13 +172,24 @@ def publish(run: StageRun, made_with: MadeWith, labels: str = "edos") -> str:
         )
     folders.write_text(f"{folder}/{SETTINGS}", made_with.to_yaml(run.lakehouse.set))
     if labels != "edos":
-        folders.write_text(f"{folder}/{CARD}", unfinished_card(publishing, manifest.rows, subtitles, sources, labels))
+        names = edos.taxonomy.names if labels == "weak" else ()
+        text = unfinished_card(publishing, manifest.rows, subtitles, sources, labels, names, turns=manifest.has_turns)
+        folders.write_text(f"{folder}/{CARD}", text)
         return folder
     findings = gather(run.spark, run.tracking, subtitles, edos, CARD_VIEWS)
     languages = subtitles.languages
-    text = card(findings, publishing, rows=manifest.rows, languages=languages, sources=sources)
+    text = card(
+        findings,
+        publishing,
+        rows=manifest.rows,
+        languages=languages,
+        sources=sources,
+        example=first_row(run.spark, folder, manifest),
+        turns=manifest.has_turns,
+    )
     folders.write_text(f"{folder}/{CARD}", text)
-    folders.write_text(f"{folder}/{CROISSANT}", described(findings, publishing, manifest.rows, languages))
+    published = publishing.date or manifest.written
+    folders.write_text(f"{folder}/{CROISSANT}", described(findings, publishing, manifest.rows, languages, published))
     return folder
 
 
@@ -206,10 +224,12 @@ def restore_text(settings: Settings) -> int:
             raise InputError(f"none of {total:,} dialogues is in subtitles.files: read the OPUS release that they name")
         fresh = Manifest(fingerprint({"restored": manifest.fingerprint}), "included", manifest.rules, {})
         per_file = settings.publishing.dialogues_per_file
-        done = write_export(spark, folder, outcome.rows, fresh, manifest.formats, per_file)
+        done = write_export(spark, folder, outcome.rows, fresh, manifest.formats, per_file, ROWS)
         languages = [row.language for row in referred.select("language").distinct().orderBy("language").collect()]
         before = folders.read_text(f"{source}/{CARD}") or ""
-        folders.write_text(f"{folder}/{CARD}", restored_card(before, done.rows, manifest.formats, languages))
+        folders.write_text(
+            f"{folder}/{CARD}", restored_card(before, done.rows, done.formats, languages, outcome.rows.columns)
+        )
         described_before = folders.read_text(f"{source}/{CROISSANT}") or ""
         if described_now := restored_croissant(described_before, manifest.formats):
             folders.write_text(f"{folder}/{CROISSANT}", described_now)

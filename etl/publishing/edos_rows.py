@@ -101,6 +101,14 @@ def published_rows(
     return joined.select("dialogue_id", "movie_id", "language", *FACTS, "split", spelled)
 
 
+def turn_rows(rows: DataFrame) -> DataFrame:
+    """Return one row a turn of published dialogues: their columns but ``turns`` and ``certainty``, ``turn`` from 0, and
+    the fields of the turn, of which ``certainty`` is the turn's."""
+    own = [name for name in rows.columns if name not in ("turns", "certainty")]
+    flat = rows.select(*own, F.posexplode("turns").alias("turn", "one"))
+    return flat.select(*own, "turn", "one.*")
+
+
 def weakly_labelled(clean: DataFrame, weak_labels: DataFrame) -> DataFrame:
     """Return the clean dialogues with weak labels, in the columns of ``edos.dialogues``; null where there is none.
 

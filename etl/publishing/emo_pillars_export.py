@@ -20,13 +20,23 @@ from etl.pipeline.folders import Folders
 from etl.pipeline.lakehouse import Lakehouse
 from etl.pipeline.stage_run import StageRun
 from etl.publishing.dataset_findings import rows_of
-from etl.publishing.exports import CARD, CROISSANT, Manifest, export_folder, exported, fingerprint, refuse_foreign
+from etl.publishing.exports import (
+    CARD,
+    CROISSANT,
+    Manifest,
+    RowKind,
+    export_folder,
+    exported,
+    fingerprint,
+    refuse_foreign,
+)
 
 CITATION = (
     "Shvets: Emo Pillars: Knowledge Distillation to Support Fine-Grained Context-Aware and Context-Less Emotion "
     "Classification (2025), whose method this is"
 )
 TAGS = ("emotion", "multi-label", "context", "synthetic")
+ROWS = RowKind("examples", "utterance_id")
 LABEL_MAP = "label_map.csv"
 """The file beside the rows that says which label a named emotion counts as."""
 
@@ -67,8 +77,7 @@ def publish_emo_pillars(made: Made, run: StageRun, settings: EmoPillarsPublishin
         lambda: rows,
         settings.formats,
         settings.examples_per_file,
-        what="examples",
-        key="utterance_id",
+        what=ROWS,
     )
     label_map = mapped_names(made.soft_labels.join(made.examples.select("utterance_id"), "utterance_id"))
     folders.write_text(f"{folder}/{LABEL_MAP}", as_csv(label_map))

@@ -6,6 +6,7 @@ import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from datetime import UTC, datetime
 from functools import reduce
 from typing import Any, Protocol
 
@@ -19,10 +20,14 @@ from etl.pipeline.folders import Folders, located
 from etl.pipeline.stage_run import StageRun
 
 MANIFEST = "export.json"
+TURNS = "turns"
+"""Folder of the files that have one row a turn."""
 CARD = "README.md"
 CROISSANT = "croissant.json"
-FORMAT = 1
+FORMAT = 2
 """Version of the file format; increase it when the same tables give other files."""
+TurnRows = Callable[[DataFrame], DataFrame]
+"""From an export's rows to one row a turn, with their key, ``turn``, and the columns that place a row."""
 
 
 class Place(Protocol):
@@ -36,6 +41,24 @@ class Place(Protocol):
 
 
 @dataclass(frozen=True)
+class RowKind:
+    """What the rows of an export are.
+
+    Attributes:
+        name: in the plural, for messages.
+        key: column of a row's id.
+        turns: makes rows of single turns, which are written as Parquet, too, where that is among the formats.
+    """
+
+    name: str
+    key: str = "dialogue_id"
+    turns: TurnRows | None = None
+
+
+ANY_DIALOGUES = RowKind("dialogues")
+
+
+@dataclass(frozen=True)
 class Manifest:
     """The inputs and files of an export.
 
@@ -45,6 +68,7 @@ class Manifest:
         rules: settings that the texts depend on, for restoring them.
         rows: number of rows by split.
         files: sizes in bytes by path below the folder.
+        written: the day on which the files were written, as YYYY-MM-DD; "" in older exports.
     """
 
     fingerprint: str
@@ -52,6 +76,7 @@ class Manifest:
     rules: Mapping[str, Any]
     rows: Mapping[str, int]
     files: Mapping[str, int] = field(default_factory=dict)
+    written: str = ""
 
     def to_json(self) -> str:
         return json.dumps(asdict(self), indent=1, sort_keys=True) + "\n"
@@ -59,6 +84,10 @@ class Manifest:
     @property
     def formats(self) -> list[str]:
         return [kind for kind in ENDINGS if any(name.startswith(f"{kind}/") for name in self.files)]
+
+    @property
+    def has_turns(self) -> bool:
+        return any(name.startswith(f"{TURNS}/") for name in self.files)
 
     def of(self, kind: str, split: str) -> list[str]:
         """Return the files of a format and split, in order."""
@@ -85,8 +114,10 @@ def read_manifest(folders: Folders, folder: str) -> Manifest | None:
         return None
     if not isinstance(rules.get("languages", []), list):
         return None
-    named = all(re.fullmatch(r"(?:parquet|jsonl)/[\w-]+(?:\.[\w-]+)+", name) for name in files)
-    return Manifest(str(found.fingerprint), str(found.text), rules, rows, files) if named else None
+    named = all(re.fullmatch(r"(?:parquet|jsonl|turns)/[\w-]+(?:\.[\w-]+)+", name) for name in files)
+    if not named or not re.fullmatch(r"(?:\d{4}-\d{2}-\d{2})?", str(found.written)):
+        return None
+    return Manifest(str(found.fingerprint), str(found.text), rules, rows, files, str(found.written))
 
 
 def export_folder(root: str, settings: Place, own: str = "") -> str:
@@ -121,25 +152,22 @@ def exported(
     rows: Callable[[], DataFrame],
     formats: Sequence[str],
     per_file: int,
-    *,
-    what: str = "dialogues",
-    key: str = "dialogue_id",
+    what: RowKind = ANY_DIALOGUES,
 ) -> Manifest:
     """Write an export if its inputs have changed or a file is missing, and return the manifest of its files.
 
     Args:
         manifest: without rows and files.
         rows: returns the rows for ``write_export``; called only if the export is written.
-        what: name of the rows, for messages.
-        key: column of a row's id.
+        what: kind of the rows.
     """
     folders = Folders(run.spark)
     existing = read_manifest(folders, folder)
     if existing and existing.fingerprint == manifest.fingerprint and is_complete(folders, folder, existing):
         run.say(f"export unchanged: {folder}")
         return existing
-    done = write_export(run.spark, folder, rows(), manifest, formats, per_file, what=what, key=key)
-    run.say(f"export written: {folder}, {sum(done.rows.values()):,} {what}")
+    done = write_export(run.spark, folder, rows(), manifest, formats, per_file, what)
+    run.say(f"export written: {folder}, {sum(done.rows.values()):,} {what.name}")
     return done
 
 
@@ -150,9 +178,7 @@ def write_export(
     manifest: Manifest,
     formats: Sequence[str],
     per_file: int,
-    *,
-    what: str = "dialogues",
-    key: str = "dialogue_id",
+    what: RowKind = ANY_DIALOGUES,
 ) -> Manifest:
     """Write the rows by split, replace the folder after all files are complete, and return the new manifest.
 
@@ -164,8 +190,7 @@ def write_export(
         manifest: without rows and files.
         formats: parquet, jsonl.
         per_file: approximate number of rows in a file.
-        what: name of the rows, for messages.
-        key: column of a row's id.
+        what: kind of the rows.
     """
     folders = Folders(spark)
     fresh = f"{folder.rstrip('/')}.new"
@@ -173,14 +198,11 @@ def write_export(
     counted = {row["split"]: row["count"] for row in rows.groupBy("split").count().collect()}
     pieces = {split: max(1, math.ceil(counted[split] / per_file)) for split in SPLITS if split in counted}
     if not pieces:
-        raise InputError(f"there are no {what} to publish: run the stages before")
+        raise InputError(f"there are no {what.name} to publish: run the stages before")
     counts = F.create_map(*(F.lit(value) for pair in pieces.items() for value in pair))
-    piece = F.pmod(F.xxhash64(key), counts[F.col("split")]).cast("int")
-    laid = (
-        rows.withColumn("piece", piece)
-        .repartition(sum(pieces.values()), "split", "piece")
-        .sortWithinPartitions("split", "piece", key)
-    )
+    piece = F.pmod(F.xxhash64(what.key), counts[F.col("split")]).cast("int")
+    placed = rows.withColumn("piece", piece).repartition(sum(pieces.values()), "split", "piece")
+    laid = placed.sortWithinPartitions("split", "piece", what.key)
     files: dict[str, int] = {}
     for kind in formats:
         raw = f"{fresh}/_{kind}"
@@ -189,8 +211,14 @@ def write_export(
             writer.parquet(located(raw))
         else:
             writer.option("compression", "gzip").option("ignoreNullFields", "false").json(located(raw))
-        files |= _named(folders, fresh, kind, raw, pieces)
-    done = Manifest(manifest.fingerprint, manifest.text, manifest.rules, counted, files)
+        files |= _named(folders, f"{fresh}/{kind}", ENDINGS[kind], raw, pieces)
+    if what.turns is not None and "parquet" in formats:
+        raw = f"{fresh}/_{TURNS}"
+        flat = what.turns(placed).sortWithinPartitions("split", "piece", what.key, "turn")
+        flat.write.partitionBy("split", "piece").parquet(located(raw))
+        files |= _named(folders, f"{fresh}/{TURNS}", ENDINGS["parquet"], raw, pieces)
+    written = datetime.now(UTC).date().isoformat()
+    done = Manifest(manifest.fingerprint, manifest.text, manifest.rules, counted, files, written)
     folders.write_text(f"{fresh}/{MANIFEST}", done.to_json())
     put_in_place(folders, fresh, folder)
     return done
@@ -205,8 +233,8 @@ def put_in_place(folders: Folders, fresh: str, folder: str) -> None:
     folders.delete(before)
 
 
-def _named(folders: Folders, fresh: str, kind: str, raw: str, pieces: Mapping[str, int]) -> dict[str, int]:
-    """Rename Spark's part files by split and number, and return the sizes by name."""
+def _named(folders: Folders, into: str, ending: str, raw: str, pieces: Mapping[str, int]) -> dict[str, int]:
+    """Rename Spark's part files by split and number, and return the sizes by name below the export's folder."""
     found = {}
     for split, total in pieces.items():
         for number in range(total):
@@ -218,11 +246,21 @@ def _named(folders: Folders, fresh: str, kind: str, raw: str, pieces: Mapping[st
             if len(parts) > 1:
                 raise RuntimeError(f"Spark wrote {len(parts)} files for {split} {number}, because it split a partition")
             for part in parts:
-                name = f"{kind}/{split}-{number:05d}-of-{total:05d}.{ENDINGS[kind]}"
-                folders.move(part.path, f"{fresh}/{name}")
-                found[name] = part.size
+                name = f"{split}-{number:05d}-of-{total:05d}.{ending}"
+                folders.move(part.path, f"{into}/{name}")
+                found[f"{into.rsplit('/', 1)[-1]}/{name}"] = part.size
     folders.delete(raw)
     return found
+
+
+def first_row(spark: SparkSession, folder: str, manifest: Manifest) -> str | None:
+    """Return the first row of an export as JSON; None where it has no Parquet files."""
+    names = [name for split in SPLITS for name in manifest.of("parquet", split)]
+    if not names:
+        return None
+    row = spark.read.parquet(located(f"{folder}/{names[0]}")).orderBy("dialogue_id").limit(1)
+    found = row.select(F.to_json(F.struct("*"), {"ignoreNullFields": "false"})).first()
+    return None if found is None else str(found[0])
 
 
 def read_export(spark: SparkSession, folder: str, manifest: Manifest) -> DataFrame:

@@ -8,11 +8,13 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+import yaml
 
 from conf.errors import InputError
 from conf.settings import Settings, load_settings
+from conf.taxonomy import load_taxonomy
 from etl.analysis.croissant import EDOS, EDOS_REFERENCES
-from etl.analysis.dataset_card import card, described, restored_croissant
+from etl.analysis.dataset_card import card, described, label_names, restored_croissant
 from etl.analysis.findings import Findings
 from etl.analysis.licences import Source, check_licence, used_sources
 from etl.publishing.augesc_export import augesc_card, augesc_croissant
@@ -35,7 +37,7 @@ DETAILS = {
     "end_ms": 900,
     "certainty": 0.75,
     "border": "mark",
-    "border_certainty": 0.99,
+    "border_certainty": 0.875,
     "speaker": "ANA",
 }
 
@@ -53,11 +55,17 @@ def rows(split: str, references: bool) -> list[dict[str, Any]]:
     return found
 
 
+def turns_of(row: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return the row's turns as rows, as ``edos_rows.turn_rows`` makes them."""
+    own = {key: value for key, value in row.items() if key not in ("turns", "certainty")}
+    return [{**own, "turn": place, **turn} for place, turn in enumerate(row["turns"])]
+
+
 @pytest.fixture(params=[False, True], ids=["texts", "references"])
 def export(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[Path, bool]:
     """A small export in the layout of `export_dataset`, of two Parquet files for the training split."""
     publishing = settings(text="references" if request.param else "included").publishing
-    for kind in ("parquet", "jsonl"):
+    for kind in ("parquet", "jsonl", "turns"):
         (tmp_path / kind).mkdir()
     for split in SPLITS:
         given = rows(split, request.param)
@@ -65,10 +73,23 @@ def export(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[Path, bool]:
         for number, part in enumerate(parts):
             stem = f"{split}-{number:05}-of-{len(parts):05}"
             pq.write_table(pa.Table.from_pylist(part), tmp_path / "parquet" / f"{stem}.parquet")
+            flat = [one for row in part for one in turns_of(row)]
+            pq.write_table(pa.Table.from_pylist(flat), tmp_path / "turns" / f"{stem}.parquet")
             lines = "".join(json.dumps(row) + "\n" for row in part)
             (tmp_path / "jsonl" / f"{stem}.jsonl.gz").write_bytes(gzip.compress(lines.encode()))
-    (tmp_path / "croissant.json").write_text(described(FINDINGS, publishing, SPLITS, ["en"]), encoding="utf-8")
-    text = card(FINDINGS, publishing, rows=SPLITS, languages=["en"], sources=sources_of(settings()))
+    (tmp_path / "croissant.json").write_text(
+        described(FINDINGS, publishing, SPLITS, ["en"], "2026-11-27"), encoding="utf-8"
+    )
+    example = json.dumps(rows("train", request.param)[2])
+    text = card(
+        FINDINGS,
+        publishing,
+        rows=SPLITS,
+        languages=["en"],
+        sources=sources_of(settings()),
+        example=example,
+        turns=True,
+    )
     (tmp_path / "README.md").write_text(text, encoding="utf-8")
     return tmp_path, request.param
 
@@ -117,16 +138,77 @@ def test_loaders_read_the_folder_whole_and_as_a_stream(export: tuple[Path, bool]
     assert list(stream) == list(whole) == list(SPLITS)
     for split in SPLITS:
         streamed = list(stream[split])
-        assert streamed == list(whole[split]) == rows(split, references)
+        assert streamed == list(whole[split]) == numbered(rows(split, references))
         lines = datasets.load_dataset("json", data_files=f"{folder}/jsonl/{split}-*", split="train", streaming=True)
-        assert list(lines) == streamed
+        assert list(lines) == rows(split, references)
+
+
+SAD = load_taxonomy("edos").names.index("sad")
+
+
+def numbered(given: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return rows with the label's number in place of its name, as loaders give it."""
+    return [{**row, "turns": [{**turn, "label": SAD} for turn in row["turns"]]} for row in given]
+
+
+def test_the_hub_s_configurations_have_types_and_class_names(
+    export: tuple[Path, bool], tmp_path: Path, monkeypatch
+) -> None:
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    monkeypatch.setenv("HF_DATASETS_OFFLINE", "1")
+    datasets = pytest.importorskip("datasets", reason="datasets is not installed (pip install '.[dev]')")
+    folder, references = export
+    assert datasets.get_dataset_config_names(str(folder)) == ["dialogues", "turns"]
+    dialogues = datasets.load_dataset(str(folder), "dialogues", split="train", cache_dir=str(tmp_path / "one"))
+    turns = datasets.load_dataset(str(folder), "turns", split="train", cache_dir=str(tmp_path / "other"))
+    names = list(load_taxonomy("edos").names)
+    assert dialogues.features["turns"].feature["label"].names == names
+    assert turns.features["label"].names == names
+    assert turns.features["label"].int2str(turns[0]["label"]) == "sad"
+    assert turns.features["year"].dtype == "int32"
+    assert turns.features["start_ms"].dtype == "int32"
+    assert turns.features["confidence"].dtype == "float32"
+    expected = [{**turn, "label": SAD} for row in rows("train", references) for turn in turns_of(row)]
+    assert list(turns) == expected
+    assert list(dialogues) == numbered(rows("train", references))
+
+
+def test_the_card_has_a_row_a_licence_and_what_to_cite(export: tuple[Path, bool]) -> None:
+    text = (export[0] / "README.md").read_text("utf-8")
+    head = yaml.safe_load(text.split("---\n")[1])
+    assert head["license"] == "other"
+    assert head["license_name"] == "licences-of-the-sources"
+    assert head["license_link"] == "#licence"
+    assert "\n## Licence\n" in text
+    shown = json.loads(text.partition("```json\n")[2].partition("\n```")[0])
+    assert shown == {**rows("train", export[1])[2], "turns": rows("train", export[1])[2]["turns"][:2]}
+    assert "A row (two of its 3 turns)" in text
+    cited = text.partition("```bibtex\n")[2].partition("\n```")[0]
+    kinds = [line.split("{")[0] for line in cited.splitlines() if line.startswith("@")]
+    assert kinds == ["@inproceedings", "@inproceedings", "@misc"]
+    assert cited.count("{") == cited.count("}")
+    described_now = json.loads((export[0] / "croissant.json").read_text("utf-8"))
+    assert described_now["datePublished"] == "2026-11-27"
+    assert described_now["citeAs"] == cited
+
+
+@pytest.mark.parametrize(
+    "text", ["", "no front matter", "---\n[\n---\n", "---\ndataset_info: 3\n---\n", "---\ndataset_info: [{}]\n---\n"]
+)
+def test_the_class_names_of_a_foreign_card_are_none(text: str) -> None:
+    assert label_names(text) == []
+
+
+def test_the_class_names_of_a_card_come_back(export: tuple[Path, bool]) -> None:
+    assert label_names((export[0] / "README.md").read_text("utf-8")) == list(load_taxonomy("edos").names)
 
 
 def test_the_card_answers_the_questions_of_a_datasheet(export: tuple[Path, bool]) -> None:
     text = (export[0] / "README.md").read_text("utf-8")
     sheet = text.partition("## Datasheet\n")[2].partition("\n## ")[0]
     assert sheet.count("?**\n") == 10
-    assert "$" not in text
+    before, _, after = text.partition("```json\n")
+    assert "$" not in before + after.partition("\n```")[2]
     assert "10 dialogues with" in sheet
 
 

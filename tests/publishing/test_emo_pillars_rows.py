@@ -13,6 +13,7 @@ from conf.emo_pillars_settings import EmoPillarsPublishing
 from etl.analysis.croissant import EMO_PILLARS
 from etl.emo_pillars.examples import split_of
 from etl.publishing.emo_pillars_export import (
+    ROWS,
     Figures,
     Made,
     as_csv,
@@ -94,8 +95,7 @@ def folder(spark: SparkSession, made: Made, tmp_path_factory: pytest.TempPathFac
         Manifest("x", "included", {}, {}),
         settings.formats,
         8,
-        what="examples",
-        key="utterance_id",
+        ROWS,
     )
     figures = Figures(done.rows, 9, models_of(rows), faults_of(rows))
     label_map = mapped_names(made.soft_labels)

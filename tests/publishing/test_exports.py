@@ -16,9 +16,12 @@ from conf.errors import InputError
 from etl.analysis.dataset_card import card, size_category
 from etl.analysis.findings import Findings
 from etl.pipeline.folders import Folders
+from etl.publishing.edos_rows import turn_rows
 from etl.publishing.exports import (
     MANIFEST,
     Manifest,
+    RowKind,
+    first_row,
     is_complete,
     read_export,
     read_manifest,
@@ -28,6 +31,7 @@ from etl.publishing.exports import (
 
 TURNS = "array<struct<text: string, label: string, confidence: float>>"
 ROWS = f"dialogue_id string, movie_id string, split string, turns {TURNS}"
+WITH_TURNS = RowKind("dialogues", turns=turn_rows)
 PLAIN = Manifest("abc", "included", {}, {})
 
 
@@ -75,6 +79,25 @@ def test_the_same_rows_give_the_same_bytes(spark: SparkSession, tmp_path: Path) 
     assert len(read) == 9
     assert read[0]["turns"][1] == {"text": None, "label": None, "confidence": None}
     assert read[0]["turns"][0]["text"].endswith("\U0001f600 0")
+    assert not done.has_turns
+
+
+def test_turns_are_rows_of_their_own_in_the_same_pieces(spark: SparkSession, tmp_path: Path) -> None:
+    done = write_export(spark, str(tmp_path / "out"), dialogues(spark), PLAIN, ("parquet", "jsonl"), 20, WITH_TURNS)
+    assert done.has_turns
+    assert done.formats == ["parquet", "jsonl"]
+    for name in done.of("parquet", "train"):
+        whole = pq.read_table(tmp_path / "out" / name).to_pylist()
+        flat = pq.read_table(tmp_path / "out" / name.replace("parquet/", "turns/")).to_pylist()
+        assert flat == [
+            {"dialogue_id": row["dialogue_id"], "movie_id": row["movie_id"], "turn": place, **turn}
+            for row in whole
+            for place, turn in enumerate(row["turns"])
+        ]
+    assert read_manifest(Folders(spark), str(tmp_path / "out")) == done
+    first = json.loads(first_row(spark, str(tmp_path / "out"), done) or "")
+    assert first["dialogue_id"] == "d002"
+    assert first["turns"][1] == {"text": None, "label": None, "confidence": None}
 
 
 def test_an_export_is_known_whole_and_replaced_whole(spark: SparkSession, tmp_path: Path) -> None:
@@ -141,7 +164,7 @@ def test_a_card_says_which_files_are_which(spark: SparkSession, tmp_path: Path) 
     text = card(example_findings(), PublishingSettings(), rows={"train": 2, "test": 1}, languages=("en",))
     head = yaml.safe_load(text.split("---\n")[1])
     assert head["size_categories"] == ["n<1K"]
-    assert [one["config_name"] for one in head["configs"]] == ["default"]
+    assert [one["config_name"] for one in head["configs"]] == ["dialogues"]
     assert "jsonl/train-*" in text
     assert head["configs"][0]["data_files"] == [
         {"split": "train", "path": "parquet/train-*.parquet"},
