@@ -191,11 +191,13 @@ class MappedName(NamedTuple):
 
 def mapped_names(soft_labels: DataFrame) -> list[MappedName]:
     """Return the whole map of names to labels, the labels themselves first, with the number of soft labels of each."""
-    counts = {row.raw_label: row["count"] for row in soft_labels.groupBy("raw_label").count().collect()}
     own = [(label, label, "") for label in goemotions_labels()]
     listed = csv.DictReader(resources.text(GOEMOTIONS_MAPPING).splitlines())
-    others = [(row["raw"], row["label"], row["source"]) for row in listed]
-    return [MappedName(raw, label, source, counts.get(raw, 0)) for raw, label, source in own + others]
+    known = [*own, *((row["raw"], row["label"], row["source"]) for row in listed)]
+    # Models name any number of other emotions.
+    named = soft_labels.where(F.col("raw_label").isin([raw for raw, _, _ in known])).groupBy("raw_label").count()
+    counts = {row.raw_label: row["count"] for row in named.collect()}
+    return [MappedName(raw, label, source, counts.get(raw, 0)) for raw, label, source in known]
 
 
 def as_csv(label_map: Sequence[MappedName]) -> str:
