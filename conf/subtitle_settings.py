@@ -25,7 +25,7 @@ class CleaningSettings(Section):
         True, Mark.OURS, paper=False, description="ours: bracketed sounds and manners leave the turn; paper: false"
     )
     repair_scans: bool = rule(
-        True, Mark.OURS, paper=False, description="ours: I read as l and l read as I (scanned subtitles), English only"
+        True, Mark.OURS, paper=False, description="ours: I read as l, l as I, D as O (scanned subtitles), English only"
     )
     repeated_turns: Literal["previous", "dialogue", "off"] = rule(
         "previous", Mark.PAPER, description="a turn that says again what the previous (or any earlier) turn said"

@@ -70,7 +70,14 @@ _AFTER_I = (
     r"(?:am|was|wasn|have|haven|had|hadn|do|don|did|didn|can|could|couldn|will|would|wouldn|must|may|should|shouldn|shall"
     r"|want|know|think|saw|see|heard|ever|never|came|need|just|said)(?!\p{L})"
 )
+# A consonant, l and a consonant open no English word but "blvd".
+_L_FOR_I = r"(?<!\p{L})((?:[BbCcDdFfGgHhKkMmNnRrSsTtWw](?=l\p{Ll}{2})|[TtSsWw]h)(?!lvd))l(?=[bcdfghjkmnpqrstvwxz])"
+_O_FOR_D = (
+    r"(?<!\p{L})O(?=o(?:n\s?['’]|es(?:n|\P{L}|$)|ing(?!\p{L})|\s(?:you|we|they|I|it|not)(?!\p{L}))"
+    r"|id(?:n|\P{L}|$)|amn|efin|addy|ead(?!\p{L}))"
+)
 _SUSPECT = (
+    rf"{_L_FOR_I}|{_O_FOR_D}|"
     r"(?<!\p{L})l(?![aeiouyhl]\p{L})|(?<!\p{L})L(?:t\s?['’]|f(?!\p{L}))|\p{Lu}l\p{Lu}|\p{Ll}I|['’]I[lI]"
     r"|(?<!\p{L})I(?:[eiu]\p{Ll}|[ao])"
     rf"|(?<!\p{{L}})I{_AFTER_I}"
@@ -94,15 +101,17 @@ _REPAIRS = (
     (r"(?<=\s['’])I(?=[lI](?!\p{L}))", "l"),
     (r"(?<=\p{Ll})(?<!\b(?:[Mm]c|[Mm]ac|De|La|Di|Fitz))I(?=\p{Ll}|I?(?![\p{L}\p{Nd}])|I\p{Ll})", "l"),
     (r"(?<=[\p{Ll}'’]l)I(?![\p{Lu}\p{Nd}])", "l"),
+    (_L_FOR_I, "$1i"),
+    (_O_FOR_D, "D"),
     (r"(?<![\p{L}\p{Nd}])(?!Ieyasu|Iago|Iain|Ioannis|Iosif|Iou|Iola)I(?=(?:[eiu]|o[aosuv]|a[suy])\p{Ll}|ot\b)", "l"),
 )
 
 
 def without_scan_errors(text: Column) -> Column:
-    """Return an English text with `I` and `l` as its readers wrote them, where a scanner mistook one for the other.
+    """Return an English text as its writers had it, where a scanner took `I` or `i` for `l`, `l` for `I`, `D` for `O`.
 
-    Only forms are changed that English does not have: `l 'm`, `lt`, `DlCE`, `oId`, `wiII`, `Iook`. Names such as
-    McIntyre and numbers with a unit stay.
+    Only forms are changed that English does not have: `l 'm`, `lt`, `DlCE`, `oId`, `wiII`, `Iook`, `thls`, `Oon 't`.
+    Names such as McIntyre and numbers with a unit stay.
     """
     repaired = reduce(lambda sofar, pair: F.regexp_replace(sofar, *pair), _REPAIRS, text)
     return F.when(text.rlike(_SUSPECT), repaired).otherwise(text)
