@@ -1,18 +1,22 @@
 """Visible faults of dialogues beside those of EDOS's released ones, judged by readers who do not see which is which.
 
-    python -m tests.benchmarks.blind_reading draw FOLDER [--released FILE... --chosen TABLE] [--table GROUP=NUMBER=PATH]
+    python -m tests.benchmarks.blind_reading draw FOLDER [--released FILE... [--number N] [--chosen TABLE]]
+        [--table GROUP=NUMBER=PATH]... [--held-out SHARE]
     python -m tests.benchmarks.blind_reading score FOLDER READER.csv READER.csv...
 
 ``draw`` takes released dialogues by a hash of their ids, for each a dialogue with as many turns from a Delta table
-such as ``edos/initial``, and a number of dialogues of other tables. It writes them mixed to ``dialogues.txt`` and
-which is which to ``key.csv``. A reader's file has the columns n, A (two speakers in one turn), B (one speaker's words
-in two turns) and C (damaged text), each 0 or 1. ``score`` prints what more than half of the readers found, and their
-agreement.
+such as ``edos/initial``, and a number of dialogues of other tables, in turn over their films; with ``--held-out`` of
+the films alone that the training of the turn segmenter held out, a share of 0.2. It writes them mixed to
+``dialogues.txt`` and which is which to ``key.csv``. A reader's file has the columns n, A (two speakers in one turn),
+B (one speaker's words in two turns) and C (damaged text), each 0 or 1. ``score`` prints what more than half of the
+readers found, and their agreement.
 """
 
 import argparse
 import re
 import sys
+from collections import Counter
+from collections.abc import Mapping
 from itertools import combinations
 from pathlib import Path
 
@@ -48,13 +52,30 @@ def released_dialogues(paths: list[Path]) -> Dialogues:
     return {identifier: turns for identifier, turns in found.items() if len(turns) in TURNS}
 
 
-def table_dialogues(path: Path) -> Dialogues:
-    """Return the dialogues of a Delta table; its turns are texts, or have a text each."""
-    rows = deltalake.DeltaTable(path).to_pandas(columns=["dialogue_id", "turns"])
-    return {
+def table_dialogues(path: Path, held_out: float | None = None) -> tuple[Dialogues, dict[str, str]]:
+    """Return the dialogues of a Delta table, and their films; its turns are texts, or have a text each.
+
+    Args:
+        held_out: of the share of films that ``turn_evaluation.split_held_out`` holds out alone.
+    """
+    rows = deltalake.DeltaTable(path).to_pandas(columns=["dialogue_id", "movie_id", "turns"])
+    if held_out is not None:
+        rows = rows[rows["movie_id"].map(content_share) < held_out]
+    dialogues = {
         identifier: [turn if isinstance(turn, str) else turn["text"] for turn in turns]
         for identifier, turns in zip(rows["dialogue_id"], rows["turns"], strict=True)
     }
+    return dialogues, dict(zip(rows["dialogue_id"], rows["movie_id"], strict=True))
+
+
+def over_films(dialogues: Dialogues, films: Mapping[str, str]) -> list[str]:
+    """Return the dialogues as they are drawn: the first of each film, then the second of each."""
+    taken: Counter[str] = Counter()
+    places = {}
+    for one in sorted(dialogues, key=drawn):
+        places[one] = taken[films[one]]
+        taken[films[one]] += 1
+    return sorted(dialogues, key=lambda one: (places[one], drawn(one)))
 
 
 def partners(turns: list[int], dialogues: Dialogues) -> list[str]:
@@ -73,14 +94,15 @@ def draw(given: argparse.Namespace) -> None:
     rows: list[tuple[str, str, list[str]]] = []
     if given.released:
         released = released_dialogues(given.released)
-        chosen = table_dialogues(given.chosen)
-        first = sorted(released, key=drawn)[:RELEASED]
+        first = sorted(released, key=drawn)[: given.number]
         rows += [("released", one, released[one]) for one in first]
-        rows += [("chosen", one, chosen[one]) for one in partners([len(released[one]) for one in first], chosen)]
+        if given.chosen:
+            chosen, _ = table_dialogues(given.chosen, given.held_out)
+            rows += [("chosen", one, chosen[one]) for one in partners([len(released[one]) for one in first], chosen)]
     for table in given.tables:
         group, number, path = table.split("=", 2)
-        dialogues = table_dialogues(Path(path))
-        rows += [(group, one, dialogues[one]) for one in sorted(dialogues, key=drawn)[: int(number)]]
+        dialogues, films = table_dialogues(Path(path), given.held_out)
+        rows += [(group, one, dialogues[one]) for one in over_films(dialogues, films)[: int(number)]]
     groups: dict[tuple[str, ...], list[str]] = {}
     for group, one, turns in rows:
         groups.setdefault((one, *turns), []).append(group)
@@ -123,7 +145,9 @@ def main() -> int:
     drawing = commands.add_parser("draw")
     drawing.add_argument("folder", type=Path)
     drawing.add_argument("--released", type=Path, nargs="+", default=[])
+    drawing.add_argument("--number", type=int, default=RELEASED, help="released dialogues (%(default)s)")
     drawing.add_argument("--chosen", type=Path)
+    drawing.add_argument("--held-out", type=float, metavar="SHARE")
     drawing.add_argument("--table", action="append", default=[], dest="tables", metavar="GROUP=NUMBER=PATH")
     drawing.set_defaults(run=draw)
     scoring = commands.add_parser("score")

@@ -6,13 +6,21 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from tests.benchmarks.blind_reading import KEY, partners, released_dialogues, score
+from tests.benchmarks.blind_reading import KEY, over_films, partners, released_dialogues, score
 
 
 def test_partners_have_as_many_turns_and_are_taken_once() -> None:
     dialogues = {"a": ["x"] * 2, "b": ["x"] * 2, "c": ["x"] * 5}
     assert sorted(partners([2, 2], dialogues)) == ["a", "b"]
     assert partners([6, 2], dialogues)[0] == "c"
+
+
+def test_films_take_turns() -> None:
+    dialogues = {name: ["x"] * 2 for name in "abcdef"}
+    films = dict(zip("abcdef", ["1", "1", "1", "1", "2", "3"], strict=True))
+    order = over_films(dialogues, films)
+    assert {films[one] for one in order[:3]} == {"1", "2", "3"}
+    assert sorted(order) == sorted(dialogues)
 
 
 def test_released_dialogues_lose_their_dashes_and_single_turns(tmp_path: Path) -> None:
