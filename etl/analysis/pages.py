@@ -2,6 +2,7 @@
 
 import base64
 import hashlib
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +13,7 @@ if TYPE_CHECKING:
     from markupsafe import Markup
 
 PARTS = "parts.html"
+_WORDS = re.compile(r"(?<=[a-z]{4})(?=[A-Z][a-z]{3})")
 
 
 def page(title: str, description: str, body: "Markup", script: str = "") -> str:
@@ -78,7 +80,7 @@ def table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> "Markup":
     numeric = [
         any(map(is_number, column)) and all(value is None or is_number(value) for value in column) for column in columns
     ]
-    return part(PARTS, "table", head, [list(map(shown, row)) for row in lines], numeric)
+    return part(PARTS, "table", head, [[breakable(shown(value)) for value in row] for row in lines], numeric)
 
 
 def records(rows: Iterable[Mapping[str, Any]], columns: Mapping[str, str] | Iterable[str]) -> "Markup":
@@ -129,6 +131,13 @@ def beside(blocks: Iterable[str]) -> "Markup":
 
 def is_number(value: object) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def breakable(text: str) -> "Markup":
+    """Return a cell's text whose names of joined words, such as EmpatheticDialogues, may break between these."""
+    from markupsafe import Markup
+
+    return Markup("<wbr/>").join(_WORDS.split(text))
 
 
 def shown(value: object) -> str:

@@ -22,6 +22,22 @@ STAGES_OF_STEPS = {
 }
 """Stages whose ledgers have the rows dropped before a step of ``analysis.edos_funnel``."""
 
+REASONS = {
+    "below_top_n": "less emotional than those chosen",
+    "after_removed_turn": "after a turn that was removed",
+    "no_majority": "no two workers agree",
+    "no_turns_left": "no turn left",
+    "one_turn_left": "only one turn left",
+    "outside_taxonomy": "no label of the taxonomy",
+    "previously_on": "recap of an earlier episode",
+    "same_upload_again": "a second copy of an upload",
+    "uncertain_turn": "speaker not certain enough",
+    "too_few_letters": "too few letters",
+    "repeated_turn": "repeats an earlier turn",
+    "nothing_said": "only a name or a sound",
+    "second_speaker": "names a second speaker",
+}
+"""Reasons of the ledger that do not say by themselves what they are."""
 BLOCKS = "share_of_blocks_up_to_here"
 ROOM = 3
 """Empty columns at the right of the histogram of silences, where its axis has its numbers."""
@@ -49,6 +65,11 @@ def funnel(findings: Findings) -> "Markup | str":
     return joined([pages.paragraph(text), key, chart])
 
 
+def in_words(reason: str) -> str:
+    """Return a reason of the ledger as words."""
+    return REASONS.get(reason, reason.replace("_", " "))
+
+
 def _reasons(findings: Findings, step: int) -> list[str]:
     """Return the most frequent reasons for units dropped before a step."""
     stages = STAGES_OF_STEPS.get(step, ())
@@ -70,7 +91,7 @@ def _unread(findings: Findings, row: Mapping[str, Any]) -> list[str]:
 def _loss(row: Mapping[str, Any]) -> str:
     """Return a row of the ledger as text."""
     plural = "" if row["rows"] == 1 or row["unit"].endswith("s") else "s"
-    return f"−{row['rows']:,} {row['unit']}{plural}: {row['reason'].replace('_', ' ')}"
+    return f"−{row['rows']:,} {row['unit']}{plural}: {in_words(row['reason'])}"
 
 
 def silences(findings: Findings) -> "Markup | str":
@@ -141,18 +162,19 @@ def sizes(findings: Findings) -> "Markup | str":
 
 def dropped(findings: Findings) -> "Markup | str":
     """Return the ledgers, summed by reason."""
-    rows = [{**row, "reason": row["reason"].replace("_", " ")} for row in findings.rows("dropped_by_reason")]
+    rows = [{**row, "reason": in_words(row["reason"])} for row in findings.rows("dropped_by_reason")]
     if not rows:
         return ""
     text = "Every dropped row is recorded in ops.dropped, with its details."
     titles = {"stage": "stage", "unit": "what", "reason": "reason", "rows": "rows", "units": "units"}
-    every = pages.details(f"All {len(rows)} reasons", pages.records(rows, titles))
+    summary = "The reason" if len(rows) == 1 else f"All {len(rows)} reasons"
+    every = pages.details(summary, pages.records(rows, titles))
     return joined([pages.paragraph(text), _cleaning_cost(findings), every])
 
 
 def _cleaning_cost(findings: Findings) -> "Markup | str":
     """Return what each cleaning rule removes: turns, and whole dialogues (EDOS 3.1)."""
-    rows = [{**row, "rule": row["rule"].replace("_", " ")} for row in findings.rows("cleaning_cost")]
+    rows = [{**row, "rule": in_words(row["rule"])} for row in findings.rows("cleaning_cost")]
     if not rows:
         return ""
     text = (

@@ -180,7 +180,7 @@ def test_it_says_the_numbers() -> None:
         "5.0% are 5 s or longer",
         "77 without a time",
         "−1,234 turns: too long",
-        "−1 dialogue: below top n",
+        "−1 dialogue: less emotional than those chosen",
     ):
         assert fact in said, fact
     assert "never shown" not in said
@@ -277,6 +277,6 @@ def test_the_step_of_reading_accounts_for_files_that_could_not_be_read() -> None
     again = {"stage": "ingest_subtitles", "unit": "file", "reason": "same_upload_again", "rows": 3, "units": 3}
     page, _ = page_of(edos_funnel=steps, dropped_by_reason=[again])
     assert "−16 files: quarantined" in page
-    assert "−3 files: same upload again" in page
+    assert "−3 files: a second copy of an upload" in page
     page, _ = page_of(edos_funnel=steps, dropped_by_reason=[{**again, "rows": 19, "units": 19}])
     assert "files: quarantined" not in page

@@ -134,6 +134,8 @@ def train_and_register_turn_segmenter(
         for row in shares:
             tracked.log_metrics({f"changes.{row['source']}.{name}": row[name] for name in ("true", "predicted")})
         tracked.log_metrics(accuracy_metrics(evaluation))
+        if held:
+            tracked.log_metrics({"accuracy": mean_accuracy(evaluation)}, "held_out_")
         tracked.client.log_text(tracked.run_id, accuracy_table(evaluation), "accuracy.txt")
         create_registry_schema(run, options.name)
         version = tracked.register(options.name, tracked.log_model(model, "turn_segmenter"))
