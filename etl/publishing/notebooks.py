@@ -12,6 +12,7 @@ from etl.pipeline.session import spark_session
 
 if TYPE_CHECKING:
     import pandas as pd
+    from matplotlib.figure import Figure
 
 DEMO = "../demo/lakehouse"
 """The demo's tables, from the folder of the notebooks."""
@@ -31,6 +32,7 @@ class Tables:
         self.settings = notebook_settings(on_cluster=not self._own)
         self.spark = spark if spark is not None else spark_session(self.settings, "edos-lakehouse notebook")
         Lakehouse(self.spark, self.settings.lakehouse).register(all_views(self.settings.edos.taxonomy))
+        whole_texts()
 
     def rows(self, query: str) -> "pd.DataFrame":
         """Return the rows of a SQL query, with whole numbers as such where some are missing."""
@@ -40,6 +42,37 @@ class Tables:
         """End the session, unless it was given."""
         if self._own:
             self.spark.stop()
+
+
+def whole_texts() -> None:
+    """Let pandas show texts to their end, where it cuts them after 50 characters by itself."""
+    import pandas as pd
+
+    pd.set_option("display.max_colwidth", None)
+
+
+def bars(frame: "pd.DataFrame | str", names: str, values: str, title: str, axis: str) -> "Figure | str":
+    """Return a bar chart of the rows of a frame, the first one at the top, with the values behind the bars.
+
+    Args:
+        frame: the rows; a text that stands for them is returned as it is.
+        names, values: columns with the bars' names and lengths.
+        title: of the chart.
+        axis: what the lengths are.
+    """
+    if isinstance(frame, str):
+        return frame
+    import matplotlib.pyplot as plt
+
+    drawn = frame[[names, values]].dropna()
+    figure, axes = plt.subplots(figsize=(8, 1 + 0.3 * len(drawn)), layout="constrained")
+    found = axes.barh([str(name) for name in drawn[names]], drawn[values].astype(float))
+    axes.bar_label(found, fmt="{:,.4g}", padding=3)
+    axes.margins(x=0.12)
+    axes.invert_yaxis()
+    axes.set(title=title, xlabel=axis, ylabel=names.replace("_", " "))
+    plt.close(figure)  # a notebook shows the figure that the cell returns
+    return figure
 
 
 def with_integers(frame: "pd.DataFrame") -> "pd.DataFrame":

@@ -51,6 +51,42 @@ class Stood:
         return self.stand_ins.spark.sql(self.stand_ins.sql(query))
 
 
+def titles(figure: Any) -> tuple[str, str, str]:
+    """Return a chart's title and those of its axes."""
+    (axes,) = figure.axes
+    return axes.get_title(), axes.get_xlabel(), axes.get_ylabel()
+
+
+@every
+def test_it_has_a_picture_with_a_title(name: str) -> None:
+    calls = [
+        node
+        for cell in code(name)
+        for node in ast.walk(ast.parse(cell))
+        if isinstance(node, ast.Call) and getattr(node.func, "id", "") in ("bars", "picture")
+    ]
+    assert calls
+    for call in calls:
+        title = call.args[3 if getattr(call.func, "id", "") == "bars" else 0]
+        assert isinstance(title, ast.Constant | ast.JoinedStr)
+
+
+def test_a_bar_chart_has_names_values_and_titles() -> None:
+    frame = pd.DataFrame({"label": ["sad", "joyful", "none"], "turns": [3, 1.5, None]})
+    figure = notebooks.bars(frame, "label", "turns", "Labels", "number of turns")
+    assert titles(figure) == ("Labels", "number of turns", "label")
+    assert [text.get_text() for text in figure.axes[0].get_yticklabels()] == ["sad", "joyful"]
+    assert [text.get_text() for text in figure.axes[0].texts] == ["3", "1.5"]
+    assert notebooks.bars("not there yet", "label", "turns", "Labels", "turns") == "not there yet"
+
+
+def test_texts_are_shown_to_their_end() -> None:
+    text = "word " * 60
+    with pd.option_context("display.max_colwidth", 50):
+        notebooks.whole_texts()
+        assert text.strip() in pd.DataFrame({"text": [text]}).to_html()
+
+
 def test_there_are_six_and_the_page_lists_them() -> None:
     assert len(NAMES) == 6
     page = (FOLDER / "README.md").read_text("utf-8")
@@ -104,7 +140,9 @@ def test_trainings_are_compared(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     client.create_registered_model("m")
     version = client.create_model_version("m", str(tmp_path), run_id=tracked.run_id, tags={"promotion": "was first"})
     client.set_registered_model_alias("m", "champion", version.version)
-    runs, figures, read, classes, champions = run("comparing_runs")
+    runs, figures, by_figure, read, classes, by_class, champions = run("comparing_runs")
+    assert titles(by_figure) == ("Trainings by macro-F1 on held-out rows", "macro-F1, from 0 to 1", "run")
+    assert by_class.axes[0].get_title().startswith("F1 by class of crowd, seed 1")
     assert set(runs["run"]) == {"crowd, seed 13", "crowd, seed 14"}
     assert "seed" in figures.columns
     assert "epochs" not in figures.columns
@@ -143,7 +181,8 @@ def test_tables_are_read_without_spark(tmp_path: Path, monkeypatch: pytest.Monke
         "subtitles/clean_dialogues": {**key, **source, **certain, "turns": spoken},
     }.items():
         deltalake.write_deltalake(str(tmp_path / name), pa.table(columns))
-    labels, reasons, head, (version, _), rows = run("without_spark")[:5]
+    labels, chart, reasons, head, (version, _), rows = run("without_spark")[:6]
+    assert titles(chart) == ("The ten most frequent labels", "turns", "label")
     assert labels.values.tolist() == [["sad", 2, 0.5]]
     assert list(reasons["reason"]) == ["too_long"]
     assert list(head["dialogue_id"]) == ["7-0"]
