@@ -1,12 +1,12 @@
 """Settings of Emo Pillars, which turns stories into labelled utterances (Emo Pillars 3, 4 and B)."""
 
-from typing import Literal
+from typing import Any, Literal
 
 from pydantic import Field
 
 from conf.evaluation_settings import LabelFormSettings
 from conf.llm_settings import DecodingSettings
-from conf.section import Part, Section, outside
+from conf.section import Part, Section, added, outside
 
 
 def _step(tokens: int) -> DecodingSettings:
@@ -71,6 +71,11 @@ class TransferSettings(Section):
     )
     held_out_share: float = Field(0.1, gt=0, lt=0.5, description="ours: of EmoContext where dev.txt is not there")
     plain: bool = Field(True, description="ours: also start from the encoder itself, for the gain")
+    models: tuple[str, ...] = added(
+        (),
+        description="Tables 2, 3: URIs of further context-less models of the synthetic data, such as one trained from "
+        "BERT; each as it is and tuned",
+    )
     encoders: tuple[str, ...] = Field(
         (), description="Tables 1, 2: URIs of further encoders, each trained beside models.emo_pillars_encoder"
     )
@@ -188,13 +193,27 @@ class EmoPillarsPublishing(Section):
     examples_per_file: int = Field(250_000, ge=1, description="a split of more is cut, by hash of the id")
 
 
+PRESETS: dict[str, dict[str, Any]] = {
+    "ours": {},
+    "paper": {"emo_pillars": {"near_duplicate": None, "quality": {"reject": []}}},
+}
+"""Settings of each named set that differ from the defaults, which are those of ``ours``."""
+
+
 class EmoPillarsSettings(SentenceFiles, ExampleRules, UtterancePrompt, PlotRules):
+    preset: Literal["ours", "paper"] = Field(
+        "ours",
+        description="named set, whose values any other setting overrides: paper rejects no answer that can be read, "
+        "and keeps near-duplicates",
+    )
     plots: str | None = outside(
         None,
         description="CSV with a column plot (.gz too), WikiPlots' file `plots` with `titles` beside it, or a folder",
     )
     top_labels: int = Field(5, ge=1, le=28, description="Emo Pillars B: soft labels of an utterance")
-    near_duplicate: float = Field(0.8, gt=0, le=1, description="ours: Jaccard from which one of two utterances goes")
+    near_duplicate: float | None = Field(
+        0.8, gt=0, le=1, description="ours: Jaccard from which one of two utterances goes; null: none goes"
+    )
     prompt_order: Literal["plain", "shared"] = Field(
         "plain",
         description="ours: shared puts what all prompts for utterances or labels have in common before what differs, "

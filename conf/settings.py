@@ -13,9 +13,10 @@ from typing import Any
 
 from pydantic import BaseModel, Field, ValidationError, model_validator
 
+from conf import edos_settings, emo_pillars_settings
 from conf.augesc_settings import AugescSettings, GenerationSettings
 from conf.care_settings import CheckSettings, MaintenanceSettings, PriceSettings
-from conf.edos_settings import PRESETS, EdosSettings, PublishingSettings
+from conf.edos_settings import EdosSettings, PublishingSettings
 from conf.emo_pillars_settings import EmoPillarsSettings
 from conf.errors import InputError
 from conf.llm_settings import LlmSettings
@@ -143,10 +144,12 @@ class Settings(Section):
     @model_validator(mode="before")
     @classmethod
     def over_the_preset(cls, given: Any) -> Any:
-        """Lay the given settings over those of ``edos.preset``."""
-        edos = (given or {}).get("edos") or {}
-        preset = PRESETS.get(str(edos.get("preset")), {}) if isinstance(edos, dict) else {}
-        return _laid_over(preset, given) if preset else given
+        """Lay the given settings over those of ``edos.preset`` and ``emo_pillars.preset``."""
+        for name, presets in (("edos", edos_settings.PRESETS), ("emo_pillars", emo_pillars_settings.PRESETS)):
+            section = (given or {}).get(name) or {}
+            preset = presets.get(str(section.get("preset")), {}) if isinstance(section, dict) else {}
+            given = _laid_over(preset, given) if preset else given
+        return given
 
     @model_validator(mode="before")
     @classmethod

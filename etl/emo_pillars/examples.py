@@ -17,25 +17,28 @@ among the contextual training plots.
 """
 
 
-def distinct_utterances(utterances: DataFrame, jaccard: float) -> Outcome:
+def distinct_utterances(utterances: DataFrame, jaccard: float | None) -> Outcome:
     """Drop near-duplicates of earlier utterances of any plot and emotion (ours).
 
     Shingles of three words are compared. Shorter utterances are compared by their whole text.
 
     Args:
         utterances: ``emo_pillars.utterances``.
-        jaccard: least similarity at which the utterance with the larger id is dropped.
+        jaccard: least similarity at which the utterance with the larger id is dropped; None keeps all, as the paper.
     """
+    columns = ("utterance_id", "plot_id", "actor_id", "actor", "utterance", "label")
+    if jaccard is None:
+        return Outcome(utterances.select(*columns))
     keyed = utterances.select(
         F.col("utterance_id").alias("dialogue_id"), F.lit("").alias("movie_id"), F.array("utterance").alias("texts")
     )
     near = NearDuplicates(jaccard=jaccard)
     found = duplicates(keyed, exact=True, near=near, persist=cached)
     found = found.withColumnRenamed("dialogue_id", "utterance_id").persist()
-    columns = dropped_columns("utterance", "utterance_id", F.col("reason"), 1, F.concat_ws(": ", "detail", "utterance"))
-    dropped = found.join(utterances.select("utterance_id", "utterance"), "utterance_id").select(*columns)
+    lost = dropped_columns("utterance", "utterance_id", F.col("reason"), 1, F.concat_ws(": ", "detail", "utterance"))
+    dropped = found.join(utterances.select("utterance_id", "utterance"), "utterance_id").select(*lost)
     rows = utterances.join(found.select("utterance_id"), "utterance_id", "left_anti")
-    return Outcome(rows.select("utterance_id", "plot_id", "actor_id", "actor", "utterance", "label"), dropped)
+    return Outcome(rows.select(*columns), dropped)
 
 
 def examples(

@@ -2,7 +2,7 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import chain
+from itertools import chain, combinations
 from statistics import fmean
 from typing import Any, NamedTuple
 
@@ -16,6 +16,8 @@ PAPER = {
     "accuracy, all raters agree": 0.86,
     "accuracy, two or more agree": 0.70,
     "recall of neutral": 0.90,
+    "examples called neutral": 38.0,
+    "neutral examples that a rater with more shares": 0.963,
     "share without a neutral vote": 0.64,
     "Cohen's kappa, mean of pairs": 0.365,
     "accuracy, ranked": 0.6282,
@@ -23,7 +25,11 @@ PAPER = {
     "accuracy, ranked and shuffled": 0.5361,
     "consulted contexts of rewritten utterances": 0.77,
 }
-"""The measures in order, with the paper's values."""
+"""The measures in order, with the paper's values.
+
+Its raters called 6, 47 and 61 examples neutral; the second shares all of the first's, and the third all of them and 89%
+of the second's. We print the means.
+"""
 RANKED_SHARE = 0.2
 """Weight of the ranked part in a rater's total accuracy (Emo Pillars Table 14); the shuffled part has the rest."""
 WHOLE = "share without a neutral vote"
@@ -52,6 +58,7 @@ def too_few_raters(answers: DataFrame, raters: int) -> DataFrame:
 def label_scores(rows: Iterable[Mapping[str, Any]], raters: int) -> list[Score]:
     """Return the measures of I.2 in the order of ``PAPER``, each mean followed by the values of the raters.
 
+    The number of a measure is of the answers that it is computed from; of examples called neutral it is their number.
     Accuracy and kappa are computed on the examples that no rater called neutral. Recall of neutral is the share of
     examples labelled neutral alone that at least two raters called neutral.
 
@@ -87,6 +94,15 @@ def label_scores(rows: Iterable[Mapping[str, Any]], raters: int) -> list[Score]:
     add("accuracy, two or more agree", [right[name] for name, (_, votes) in tops.items() if votes >= 2])
     alone = [name for name in whole if facts[name]["neutral"] == "alone"]
     add("recall of neutral", [sum(one["neutral"] == "yes" for one in whole[name].values()) >= 2 for name in alone])
+    neutral = neutral_examples(whole)
+    counts = [len(names) for names in neutral.values()]
+    add("examples called neutral", [True] * sum(counts), "", fmean(counts) if counts else None)
+    for rater, names in neutral.items():
+        add("examples called neutral", [True] * len(names), rater, float(len(names)))
+    pairs = neutral_overlap(neutral)
+    add("neutral examples that a rater with more shares", [], "", fmean(pairs.values()) if pairs else None)
+    for (fewer, more), share in pairs.items():
+        add("neutral examples that a rater with more shares", [], f"{fewer} by {more}", share)
     add(WHOLE, [name in judged for name in whole])
     by_rater: dict[str, dict[str, str]] = defaultdict(dict)
     for name, choices in judged.items():
@@ -112,6 +128,36 @@ def label_scores(rows: Iterable[Mapping[str, Any]], raters: int) -> list[Score]:
     }
     _with_raters(add, "consulted contexts of rewritten utterances", consulted)
     return found
+
+
+def neutral_examples(whole: Mapping[str, Mapping[str, Mapping[str, str]]]) -> dict[str, set[str]]:
+    """Return the examples that each rater called neutral (Emo Pillars I.2).
+
+    Args:
+        whole: by example and rater, the answers to the questions.
+    """
+    found: dict[str, set[str]] = {rater: set() for rater in sorted({rater for one in whole.values() for rater in one})}
+    for name, answers in whole.items():
+        for rater, values in answers.items():
+            if values["neutral"] == "yes":
+                found[rater].add(name)
+    return found
+
+
+def neutral_overlap(neutral: Mapping[str, set[str]]) -> dict[tuple[str, str], float]:
+    """Return, for each pair of raters, the share of the shorter list that is in the longer one (Emo Pillars I.2).
+
+    Args:
+        neutral: the examples that each rater called neutral; a rater without any is in no pair.
+
+    Returns:
+        The share by (rater of fewer, rater of more); of equally many, by name.
+    """
+    ordered = sorted((rater for rater in neutral if neutral[rater]), key=lambda rater: (len(neutral[rater]), rater))
+    return {
+        (fewer, more): len(neutral[fewer] & neutral[more]) / len(neutral[fewer])
+        for fewer, more in combinations(ordered, 2)
+    }
 
 
 def total_accuracy(ranked: Sequence[bool], shuffled: Sequence[bool]) -> float | None:

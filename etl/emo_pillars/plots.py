@@ -9,6 +9,7 @@ from typing import NamedTuple
 from simplemma import in_target_language
 
 from etl.pipeline.outcome import LocalOutcome
+from udfs.words import word_tokens
 
 LEAST_WORDS = 3
 """Shorter texts are remarks such as "N/A"."""
@@ -72,7 +73,8 @@ def select_plots(stories: Iterable[Story], limit: int | None, words: int, englis
             found.drop("plot", f"{dropped_id}@{dropped.source}", "beyond_limit", f"of {limit}")
     for _, plot_id, story, share in sorted(best, key=lambda one: one[1]):
         kept, all_words, kept_words = cut_to_words(story.text, words)
-        found.rows.append((plot_id, story.title, story.source, kept, all_words, kept_words, share))
+        tokens = len(word_tokens(story.text))
+        found.rows.append((plot_id, story.title, story.source, kept, all_words, kept_words, share, tokens))
     return found
 
 

@@ -14,7 +14,7 @@ PLOTS = Table(
     plot_id string COMMENT 'title and content hash', title string,
     source string COMMENT 'file, and which story of it', plot string,
     words int COMMENT 'words and marks of the whole plot', kept_words int COMMENT 'fewer where it was cut',
-    english_share float
+    english_share float, tokens int COMMENT 'NLTK word tokens of the whole plot, as of utterances and contexts'
     """,
     ("plot_id",),
 )

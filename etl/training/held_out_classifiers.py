@@ -48,6 +48,9 @@ class ClassifierTest(HeldOutTest):
         model = load_on_device(self.model, result.path, self.device)
         return log_answers(tracked, model, answers_to(model, self.rows), [truth for _, truth in self.rows])
 
+    def log_choice(self, tracked: TrackedRun, path: Path) -> None:
+        log_choice(tracked, load_on_device(self.model, path, self.device), self.rows)
+
     def score(self, path: Path) -> float:
         model = load_on_device(self.model, path, self.device)
         if list(model.labels) != self.labels:
@@ -79,3 +82,9 @@ def log_answers(
     for chart in model.charts(probabilities, truths):
         tracked.log_chart(chart, "held_out_")
     return figures, classes
+
+
+def log_choice(tracked: TrackedRun, model: SequenceClassifier[Any], rows: Sequence[Any]) -> None:
+    """Log a model's charts of what was chosen on these validation rows."""
+    for chart in model.choice_charts(answers_to(model, rows), [truth for _, truth in rows]):
+        tracked.log_chart(chart, "validation_")

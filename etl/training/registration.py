@@ -50,6 +50,9 @@ class HeldOutTest(ABC):
     def measure(self, tracked: TrackedRun, result: "TrainingResult") -> dict[str, float]:
         """Evaluate the new model, log the results, and return metrics, `metric` among them."""
 
+    def log_choice(self, tracked: TrackedRun, path: Path) -> None:  # noqa: B027 - not every evaluation has charts
+        """Log charts of what is chosen on these rows, where they are the validation rows: here none."""
+
     @abstractmethod
     def score(self, path: Path) -> float:
         """Return `metric` of the model in another folder."""
@@ -123,6 +126,8 @@ def train_and_register(recipe: Recipe, run: StageRun) -> Trained:
         with reproducible(recipe.options):
             figures = recipe.test.measure(tracked, result)
             score = figures[recipe.test.metric] if recipe.choice is None else recipe.choice.score(result.path)
+            if recipe.choice is not None:
+                recipe.choice.log_choice(tracked, result.path)
         card = model_card(recipe.name, recipe.model.kind, recipe.starts_from, figures, len(recipe.rows.train))
         source = tracked.log_model(result.path, recipe.model.kind, card)
         chosen = recipe.test

@@ -54,6 +54,7 @@ def emo_pillars_collect_evaluation(counted: Outcome) -> Outcome:
     reads=(tables.EVALUATION_ANSWERS,),
     writes=tables.EVALUATION_SCORES,
     units=RowAccounting("examples", rows_out=f"coalesce(sum(number) FILTER (WHERE measure = '{WHOLE}'), 0)"),
+    version=2,
 )
 def emo_pillars_score_evaluation(
     answers: DataFrame, raters: Annotated[int, At("emo_pillars.evaluation.raters")], run: StageRun

@@ -31,6 +31,7 @@ JUDGED: dict[str, Any] = {"resources": NAMES, "version": 6}
     manual=True,
     writes=tables.PLOTS,
     units="plots",
+    version=2,
 )
 def emo_pillars_read_plots(path: Annotated[str | None, At("emo_pillars.plots")], rules: PlotRules) -> LocalOutcome:
     """Read story plots from CSV or WikiPlots files, and cut them to the length of a prompt (Emo Pillars 4)."""
@@ -89,7 +90,7 @@ def emo_pillars_utterances(answers: DataFrame, quality: QualitySettings, order: 
     units="utterances",
 )
 def emo_pillars_distinct_utterances(
-    utterances: DataFrame, near_duplicate: Annotated[float, At("emo_pillars.near_duplicate")]
+    utterances: DataFrame, near_duplicate: Annotated[float | None, At("emo_pillars.near_duplicate")]
 ) -> Outcome:
     """Drop near-duplicate utterances of any plot and emotion."""
     return data_sets.distinct_utterances(utterances, near_duplicate)

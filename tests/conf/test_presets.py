@@ -21,6 +21,20 @@ def test_paper_is_the_papers_words() -> None:
     assert not settings.training.weak_labeler.calibrated
 
 
+def test_emo_pillars_paper_rejects_nothing_that_can_be_read() -> None:
+    ours = load_settings("local").emo_pillars
+    paper = load_settings("local", [], ["emo_pillars.preset=paper"]).emo_pillars
+    assert ours.quality.reject == ("list_of_labels", "repeats_itself")
+    assert ours.near_duplicate == 0.8
+    assert paper.quality.reject == ()
+    assert paper.near_duplicate is None
+    given = ["emo_pillars.preset=paper", "edos.preset=paper", "emo_pillars.near_duplicate=0.9"]
+    both = load_settings("local", [], given)
+    assert both.emo_pillars.near_duplicate == 0.9
+    assert both.emo_pillars.quality.reject == ()
+    assert both.edos.self_labels.confidence == 0.9
+
+
 def test_trusted_asks_for_certain_turns() -> None:
     settings = load_settings("local", [], ["edos.preset=trusted"])
     assert settings.edos.choice == "emotion_and_certainty"

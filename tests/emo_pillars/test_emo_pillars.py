@@ -252,7 +252,7 @@ def test_views_show_answers_cost_and_scale(place: PipelineContext, server: Recor
     assert cost["emo_pillars_soft_labels"].projected_hours > 0
     scale = {row.criterion: row.value for row in spark.table("analysis.emo_pillars_scale").collect()}
     assert (scale["plots"], scale["actors a plot, mean"]) == (4, 2.5)
-    assert len(scale) == 16
+    assert len(scale) == 17
     assert spark.table("analysis.emo_pillars_labels").count() == 28
     reading = {row.stage: row.share_read for row in spark.table("analysis.emo_pillars_reading").collect()}
     assert reading["emo_pillars_actors"] == 0.5

@@ -26,7 +26,7 @@ from etl.emo_pillars.label_form import (
     options_of,
     questions,
 )
-from etl.emo_pillars.label_scores import PAPER, label_scores, total_accuracy
+from etl.emo_pillars.label_scores import PAPER, label_scores, neutral_overlap, total_accuracy
 
 GROUPS = goemotions_groups()
 
@@ -203,6 +203,9 @@ def test_the_papers_figures() -> None:
     assert of_all["accuracy, two or more agree"] == (0.75, 4)
     assert of_all["recall of neutral"] == (0.5, 2)
     assert of_all["share without a neutral vote"] == (0.8333, 6)
+    assert of_all["examples called neutral"] == (0.6667, 2)
+    assert [found["examples called neutral", rater].value for rater in "abc"] == [1, 1, 0]
+    assert found["neutral examples that a rater with more shares", "a by b"].value == 1
     assert of_all["accuracy, ranked"] == (1.0, 3)
     assert (found["accuracy, shuffled", "a"].value, found["accuracy, shuffled", "c"].value) == (0.75, 0.25)
     assert of_all["accuracy, ranked and shuffled"][1] == 15
@@ -213,6 +216,20 @@ def test_the_papers_figures() -> None:
     assert kappa.value is not None
     assert 0 < kappa.value < 1
     assert kappa.number == 5
+
+
+def test_neutral_examples_overlap_as_in_the_paper() -> None:
+    first = {f"u{n}" for n in range(6)}
+    second = {f"u{n}" for n in range(47)}
+    third = {f"u{n}" for n in range(42)} | {f"v{n}" for n in range(19)}
+    found = neutral_overlap({"a": first, "c": third, "b": second, "d": set()})
+    assert {pair: round(share, 2) for pair, share in found.items()} == {
+        ("a", "b"): 1.0,
+        ("a", "c"): 1.0,
+        ("b", "c"): 0.89,
+    }
+    assert round(sum(found.values()) / 3, 3) == 0.965
+    assert neutral_overlap({"a": set()}) == {}
 
 
 def test_no_answers_give_no_figures() -> None:

@@ -252,6 +252,15 @@ def test_arms_are_what_the_paper_compares_as_far_as_models_are_there() -> None:
     assert synthetic_arms([plain, *encoders.encoders], encoders) == [
         Arm(model, True, seed=1) for model in (plain, "pkg:a", "pkg:b")
     ]
+    further = TransferSettings(seeds=(1,), folds=2, models=("models:/bert@champion",))
+    bert = further.models[0]
+    assert [arm for arm in goemotions_arms([plain, bert], further) if arm.model == bert] == [
+        Arm(bert, False),
+        Arm(bert, True, seed=1),
+    ]
+    assert [arm.fold for arm in isear_arms([bert], further)] == [None, 0, 1]
+    assert synthetic_arms([plain, bert], further) == [Arm(plain, True, seed=1)]
+    assert emocontext_arms([bert], further) == []
     assert [arm.fold for arm in isear_arms([plain, less], transfer)] == [None, 0, 1, 2, 0, 1, 2]
     assert len(isear_arms([plain], TransferSettings(folds=5, folds_run=2))) == 2
     seeded = isear_arms([plain], TransferSettings(seeds=(7, 8, 9), folds=5, folds_run=1, fold_seeds=2))

@@ -8,11 +8,13 @@ from tests.stand_ins import StandIns
 
 LABELS = "array(named_struct('label', 'joy', 'level', 0.9D), named_struct('label', 'fear', 'level', 0.5D))"
 ROWS = {
-    "emo_pillars.plots": "SELECT concat('p', id) AS plot_id, CAST(800 AS int) AS words FROM range(450)",
+    "emo_pillars.plots": "SELECT concat('p', id) AS plot_id, CAST(800 AS int) AS tokens FROM range(450)",
     "emo_pillars.actors": "SELECT * FROM VALUES ('p1'), ('p1'), ('p1'), ('p2') AS t(plot_id)",
     "emo_pillars.utterances": "SELECT concat('a', id % 2) AS actor_id FROM range(6)",
     "emo_pillars.examples": f"SELECT concat('p', id) AS plot_id, concat('a', id) AS actor_id, 'joy' AS primary_label, "
     f"{LABELS} AS labels, id % 4 = 0 AS needs_context FROM range(400)",
+    "emo_pillars.goemotions": "SELECT * FROM VALUES (array('joy', 'neutral')), (array('fear', 'anger', 'surprise')) "
+    "AS t(labels)",
     "emo_pillars.contextual_examples": "SELECT id FROM range(100)",
     "emo_pillars.similarities": "SELECT * FROM VALUES ('utterances', '', 45L, 0.2D, 0.1D, 0.5D, 'm'), "
     "('utterances of one emotion', 'joy', 10L, 0.3D, 0.1D, 0.6D, 'm') "
@@ -53,6 +55,9 @@ def test_scale(views: StandIns) -> None:
     assert found["labels"] == (800, 1_000_000)
     polarities = ("positive", "negative", "ambiguous", "neutral")
     assert [found[f"share of {name} labels"][0] for name in polarities] == [0.5, 0.5, 0, 0]
+    assert found["share of examples with neutral"] == (0, 0.09)
+    shares = [found[f"share of {name} labels in GoEmotions"] for name in polarities[:3]]
+    assert shares == [(0.25, 0.54), (0.5, 0.3), (0.25, 0.16)]
 
 
 def test_yield_and_usable_share_by_step_model_and_prompt(spark: SparkSession, views: StandIns) -> None:
@@ -125,6 +130,7 @@ def test_yield_grows_by_two_hundred_plots(views: StandIns) -> None:
     assert [row.plots for row in found] == [200, 400, 450]
     assert [row.examples for row in found] == sorted(row.examples for row in found)
     assert (found[-1].examples, found[-1].labels, found[-1].actors) == (400, 800, 400)
+    assert [(row.paper_contextual_f1, row.paper_goemotions_f1) for row in found[:2]] == [(0.77, 0.5), (None, None)]
 
 
 def test_labels(views: StandIns) -> None:
@@ -191,6 +197,7 @@ def test_topics_coverage_and_markers(views: StandIns) -> None:
     assert coverage["percent positive"] == (50, 33)
     assert coverage["percent negative"] == (50, 48)
     assert coverage["percent neutral"] == (0, 2.7)
+    assert coverage["percent positive near the query"] == (66.7, 82)
     words = {row.word: row.emotions for row in views.ask("emo_pillars_markers")}
     assert words == {"badly": "fear (0.5)", "safely": "fear (0.6), joy (0.2)"}
     (shared,) = views.ask("emo_pillars_marker_overlap")

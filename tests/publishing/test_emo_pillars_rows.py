@@ -65,7 +65,7 @@ def made(spark: SparkSession) -> Made:
     clean = [(names[n], "It rained.", False, False, []) for n in with_context]
     rewrites = [(names[n], "So be it.", True, ["too_few_words"]) for n in with_context[:-1]]
     actors = [(f"{plot}-1", plot, 1, "Ann", "Ann", None, request("actors", 0)) for plot in sorted(set(plots))]
-    stories = [(plot, f"Story {plot}", "f", "It rained.", 3, 3, 1.0) for plot in sorted(set(plots))]
+    stories = [(plot, f"Story {plot}", "f", "It rained.", 3, 3, 1.0, 3) for plot in sorted(set(plots))]
 
     def asked(step: str, rows: list) -> list:
         return [(*row, request(step, number)) for number, row in enumerate(rows)]

@@ -210,7 +210,7 @@ def test_a_training_keeps_the_last_epoch_with_its_threshold(encoders: dict[str, 
     assert result.metrics["macro_f1"] > 0.9
     answers = model.probabilities([passage for passage, _ in ROWS], 4).numpy()
     assert model.figures(answers, [labels for _, labels in ROWS])["macro_f1"] == result.metrics["macro_f1"]
-    rows = model.charts(answers, [labels for _, labels in ROWS])[0].rows
+    rows = model.choice_charts(answers, [labels for _, labels in ROWS])[0].rows
     assert rows[0][0] == "threshold"
     assert len(rows) == 92
     assert [row["support"] for row in model.class_figures(answers, [labels for _, labels in ROWS])] == [3, 3, 1]

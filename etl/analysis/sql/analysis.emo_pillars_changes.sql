@@ -13,7 +13,7 @@ WITH every AS (
     9, 'tokens of a context, deviation', stddev(context_tokens), 64D,
     10, 'tokens of a cleaned context', avg(clean_context_tokens), CAST(NULL AS double)
   ) AS (place, measure, value, paper) FROM emo_pillars.changes
-  UNION ALL SELECT 100, 'tokens of a plot', avg(words), 823D FROM emo_pillars.plots
-  UNION ALL SELECT 101, 'tokens of a plot, deviation', stddev(words), 582D FROM emo_pillars.plots
+  UNION ALL SELECT 100, 'tokens of a plot', avg(tokens), 823D FROM emo_pillars.plots
+  UNION ALL SELECT 101, 'tokens of a plot, deviation', stddev(tokens), 582D FROM emo_pillars.plots
 )
 SELECT measure, round(value, 4) AS value, paper FROM every ORDER BY place

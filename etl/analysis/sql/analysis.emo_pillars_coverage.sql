@@ -1,4 +1,4 @@
--- Emo Pillars 7: rare emotions and the balance of polarities; the paper's figures beside ours.
+-- Emo Pillars 7: rare emotions and the balance of polarities, of all and near the query (Figure 7); the paper's beside ours.
 WITH said AS (SELECT one.label FROM emo_pillars.examples LATERAL VIEW explode(labels) AS one),
 counts AS (
   SELECT polarities.label, polarity, count(said.label) AS number
@@ -17,4 +17,8 @@ SELECT CASE polarity WHEN 'positive' THEN 1 WHEN 'negative' THEN 2 ELSE 3 END, c
        CASE polarity WHEN 'positive' THEN 33D WHEN 'negative' THEN 48D ELSE 19D END
 FROM shares WHERE polarity != 'neutral' GROUP BY polarity
 UNION ALL SELECT 4, 'percent neutral', round(100 * sum(share), 1), 2.7D FROM shares WHERE polarity = 'neutral'
+UNION ALL
+SELECT 5, 'percent positive near the query', round(100 * avg(CAST(polarity = 'positive' AS int)), 1), 82D
+FROM (SELECT explode(labels) AS label FROM emo_pillars.query_examples) AS near
+JOIN analysis.emo_pillars_polarities AS polarities ON polarities.label = near.label AND polarity != 'neutral'
 ORDER BY place

@@ -1,6 +1,7 @@
 -- Emo Pillars Table 10: the same by class, with the gains over the plain encoder and the GoEmotions paper.
 --
--- The paper has GoEmotions alone. Floors, as expectations: always_f1 where every row has the class, random_f1 where rows
+-- The paper has GoEmotions alone. The class std is the standard deviation over the classes, the paper's last row.
+-- Floors, as expectations: always_f1 where every row has the class, random_f1 where rows
 -- have it at its own rate.
 WITH ours AS (
   SELECT task, scored, class, model, tuned, variant, count(*) AS trials, round(avg(precision), 4) AS precision,
@@ -11,7 +12,7 @@ WITH ours AS (
   GROUP BY task, scored, class, model, tuned, variant
 ), plain AS (
   SELECT task, scored, class, f1 AS plain_f1 FROM ours WHERE model = 'emo_pillars_encoder' AND tuned
-)
+), classes AS (
 SELECT ours.task, ours.scored, ours.class, ours.model, ours.tuned, ours.variant, trials, ours.precision, ours.recall,
        ours.f1, support,
        CASE WHEN ours.tuned AND ours.model <> 'emo_pillars_encoder' THEN round(ours.f1 - plain_f1, 4) END
@@ -22,4 +23,12 @@ SELECT ours.task, ours.scored, ours.class, ours.model, ours.tuned, ours.variant,
 FROM ours
 LEFT JOIN plain ON plain.task = ours.task AND plain.scored = ours.scored AND plain.class = ours.class
 LEFT JOIN analysis.emo_pillars_paper_table_10 AS paper ON ours.task = 'goemotions' AND paper.label = ours.class
-ORDER BY task, scored, ours.model, tuned, variant, class
+)
+SELECT * FROM classes
+UNION ALL
+SELECT task, scored, 'std', model, tuned, variant, max(trials), round(stddev(precision), 4), round(stddev(recall), 4),
+       round(stddev(f1), 4), NULL, round(stddev(gain_over_plain), 4), round(stddev(gain_over_goemotions), 4),
+       round(stddev(paper_precision), 2), round(stddev(paper_recall), 2), round(stddev(paper_f1), 2),
+       round(stddev(goemotions_f1), 2), round(stddev(paper_gain), 2), NULL, NULL
+FROM classes GROUP BY task, scored, model, tuned, variant HAVING count(*) > 1
+ORDER BY task, scored, model, tuned, variant, class = 'std', class

@@ -19,7 +19,7 @@ from etl.pipeline.model_loader import ResolvedModel
 from etl.pipeline.stage_run import StageRun
 from etl.tables import Table
 from etl.training.experiment import parent_run, title
-from etl.training.held_out_classifiers import answers_to, load_on_device, log_answers
+from etl.training.held_out_classifiers import answers_to, load_on_device, log_answers, log_choice
 from etl.training.loop.train import train_model
 from etl.training.recipes.classifiers import SPLITS
 from etl.training.recipes.transfer_tasks import (
@@ -77,7 +77,7 @@ def planned_transfers(labelled: DataFrame, run: StageRun, transfer: Transfer) ->
     """
     settings = transfer.settings
     present = [model for model in run.models if run.model(model).given] + ([PLAIN] if settings.plain else [])
-    present += dict.fromkeys(settings.encoders)
+    present += dict.fromkeys((*settings.encoders, *settings.models))
     content = _content(labelled)
     starts = {model: _start(run, transfer, model).identity for model in present}
     trials = []
@@ -144,6 +144,8 @@ def _trial(trial: Row, labelled: DataFrame, run: StageRun, transfer: Transfer) -
         model = load_on_device(MultiLabelClassifier, path, options.device)
         if not arm.tuned and task.validates:
             settle_on(model, rows.rows["validation"], options.batch_size)
+        if rows.rows["validation"] and (arm.tuned or task.validates):
+            log_choice(tracked, model, rows.rows["validation"])
         scored = _scored(tracked, model, rows, task, options.batch_size)
     line = "; ".join(f"{kind}: macro-F1 {row['f1']:.4f}" for kind, row in scored[MACRO].items())
     run.say(f"{described}: {line}")

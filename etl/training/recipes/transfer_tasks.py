@@ -52,19 +52,19 @@ Arms = Callable[[Collection[str], TransferSettings], list[Arm]]
 
 def goemotions_arms(present: Collection[str], transfer: TransferSettings) -> list[Arm]:
     """Return the unchanged models, and tuned ones and encoders for each seed (Emo Pillars Table 2)."""
-    unchanged, starts = _contextless_arms(present)
+    unchanged, starts = _contextless_arms(present, transfer)
     starts += [model for model in present if model in transfer.encoders]
     return unchanged + [Arm(model, True, seed=seed) for model in starts for seed in dict.fromkeys(transfer.seeds)]
 
 
 def synthetic_arms(present: Collection[str], transfer: TransferSettings) -> list[Arm]:
     """Return one arm for each encoder (Emo Pillars Table 1)."""
-    return [Arm(model, True, seed=transfer.seeds[0]) for model in present]
+    return [Arm(model, True, seed=transfer.seeds[0]) for model in present if model not in transfer.models]
 
 
 def isear_arms(present: Collection[str], transfer: TransferSettings) -> list[Arm]:
     """Return the unchanged models on all reports, and tuned ones for each fold (Emo Pillars Table 3)."""
-    unchanged, starts = _contextless_arms(present)
+    unchanged, starts = _contextless_arms(present, transfer)
     folds = range(min(transfer.folds, transfer.folds_run or transfer.folds))
     seeds = transfer.seeds
     return unchanged + [
@@ -75,10 +75,11 @@ def isear_arms(present: Collection[str], transfer: TransferSettings) -> list[Arm
     ]
 
 
-def _contextless_arms(present: Collection[str]) -> tuple[list[Arm], list[str]]:
+def _contextless_arms(present: Collection[str], transfer: TransferSettings) -> tuple[list[Arm], list[str]]:
     """Return arms of the unchanged context-less models, and the models to tune."""
-    unchanged = [Arm(model, False) for model in (CONTEXTLESS, CONTEXTLESS_REWRITTEN) if model in present]
-    return unchanged, [model for model in (PLAIN, CONTEXTLESS) if model in present]
+    further = dict.fromkeys(transfer.models)
+    unchanged = [Arm(model, False) for model in (CONTEXTLESS, CONTEXTLESS_REWRITTEN, *further) if model in present]
+    return unchanged, [model for model in (PLAIN, CONTEXTLESS, *further) if model in present]
 
 
 def emocontext_arms(present: Collection[str], transfer: TransferSettings) -> list[Arm]:

@@ -188,6 +188,10 @@ class SequenceClassifier(TrainableModel, Generic[Item]):
             selective_chart(selective_curve(probabilities, truths)),
         ]
 
+    def choice_charts(self, probabilities: NDArray[Any], truths: Sequence[Any]) -> list["Chart"]:
+        """Return charts of what is chosen on validation rows: here none."""
+        return []
+
     @property
     def pad_id(self) -> int:
         return int(self.tokenizer.pad_token_id)

@@ -178,6 +178,10 @@ class MultiLabelClassifier(SequenceClassifier[Passage]):
         return class_rows(counts_at(probabilities, self._truth(truths), self.cutoffs), self.labels)
 
     def charts(self, probabilities: NDArray[Any], truths: Sequence[Any]) -> list["Chart"]:
+        return []
+
+    def choice_charts(self, probabilities: NDArray[Any], truths: Sequence[Any]) -> list["Chart"]:
+        """Return the precision and recall of each threshold (Emo Pillars D, Figure 8)."""
         from udfs.models.pictures import threshold_chart
 
         return [threshold_chart(threshold_curve(probabilities, self._truth(truths)), self.threshold)]
