@@ -102,6 +102,30 @@ class ServerSettings(Section):
     requests_per_minute: float | None = Field(None, gt=0, description="of all workers together; null: no limit")
     retries: int = Field(5, ge=0, description="after a lost connection, 408, 409, 429 or 5xx, ever longer apart")
     timeout_seconds: float = Field(300, gt=0, description="of a request, from its first byte to the answer's last")
+    omitted: tuple[Literal["seed", "top_p", "temperature", "stop", "repetition_penalty"], ...] = Field(
+        (), description="fields that are not sent, for servers that refuse them; the stored parameters say so"
+    )
+    extra_fields: str | None = Field(
+        None,
+        description="JSON object of further fields of each request, as text, such as "
+        '{"chat_template_kwargs": {"enable_thinking": false}}; the stored parameters have them. Stored answers stay',
+    )
+
+    @field_validator("extra_fields")
+    @classmethod
+    def _is_an_object(cls, fields: str | None) -> str | None:
+        """Return the fields, if they are a JSON object without those that settings of their own have."""
+        try:
+            given = json.loads(fields or "{}")
+        except ValueError:
+            given = None
+        if not isinstance(given, dict):
+            raise ValueError("it is a JSON object as text")
+        if own := sorted(
+            {"model", "messages", "prompt", "seed", "temperature", "top_p", "stop", "max_tokens"} & set(given)
+        ):
+            raise ValueError(f"{', '.join(own)}: the decoding of a step has it")
+        return fields
 
     @field_validator("url")
     @classmethod

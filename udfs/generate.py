@@ -4,6 +4,7 @@ Each Python worker loads a local model or starts a server of its own, or all wor
 prefix of the model's URI chooses the kind (``udfs.llm_kinds``).
 """
 
+import json
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -13,7 +14,7 @@ from pyspark.sql import DataFrame
 
 from conf.llm_settings import DecodingSettings, LlmSettings
 from udfs.llm_kinds import Source
-from udfs.llm_requests import REQUEST, Answer, Generator, Request, UnavailableError
+from udfs.llm_requests import REQUEST, TOGETHER, Answer, Generator, Request, UnavailableError
 from udfs.predict import gathered
 
 SCHEMA = """
@@ -21,6 +22,8 @@ SCHEMA = """
     parameters string, model string, text string, finish_reason string, prompt_tokens int, answer_tokens int,
     seconds double, error string
     """
+TRIED = 8
+"""Prompts whose common error stops a stage at its start, such as a field that the server refuses."""
 GATHERED_ROWS = 1024
 """Minimum number of prompts that are sorted by length together, for any Arrow batch size of the session."""
 
@@ -50,16 +53,59 @@ def generate_answers(requests: DataFrame, source: Source, partitions: int = 0) -
     def ask(frames: Iterable[pd.DataFrame]) -> Iterator[pd.DataFrame]:
         generator: Generator = source.generator()
         for frame in gathered(frames, GATHERED_ROWS):
-            found, away = answers_to(generator, frame)
+            found, away = answers_of(generator, frame)
             generator = Away(away) if away else generator
             answers = pd.DataFrame(found, columns=list(Answer._fields), index=frame.index)
             answers = answers.astype({"prompt_tokens": "Int32", "answer_tokens": "Int32"})
-            yield pd.concat([frame, answers], axis=1).assign(model=source.identity)[columns]
+            used = frame["parameters"].map(lambda one: used_parameters(source, one))
+            yield pd.concat([frame, answers], axis=1).assign(model=source.identity, parameters=used)[columns]
 
     columns = [column.split()[0] for column in SCHEMA.split(",")]
-    asked = requests.select(*REQUEST)
-    spread = asked.repartition(partitions, "request_id") if partitions > 0 else asked
-    return spread.mapInPandas(ask, SCHEMA)
+    return spread(requests, partitions).select(*REQUEST).mapInPandas(ask, SCHEMA)
+
+
+def spread(requests: DataFrame, partitions: int) -> DataFrame:
+    """Return requests in tasks of about equal number; those with ``TOGETHER`` in common follow each other in one task.
+
+    A server or llama.cpp then computes the common start of their prompts once.
+
+    Args:
+        requests: the columns of `REQUEST`, and ``TOGETHER`` where prompts have a start in common.
+        partitions: number of tasks; 0 keeps the partitions and their order.
+    """
+    if partitions <= 0:
+        return requests
+    order = [name for name in (TOGETHER, "prompt_hash", "sample") if name in requests.columns]
+    return requests.repartitionByRange(partitions, *order).sortWithinPartitions(*order)
+
+
+def used_parameters(source: Source, parameters: str) -> str:
+    """Return parameters as JSON as they are stored: with what the model did not get of them, or got beside them."""
+    beside = source.kind.beside(source, DecodingSettings.model_validate_json(parameters))
+    if not beside:
+        return parameters
+    return json.dumps({**json.loads(parameters), **beside}, sort_keys=True, separators=(",", ":"))
+
+
+def answers_of(generator: Generator, frame: pd.DataFrame) -> tuple[list[Answer], str | None]:
+    """Return what `answers_to` does, but stop after the first prompts if they all fail alike.
+
+    The shortest prompts are asked first, since a long one may fail for its length.
+    """
+    if len(frame) < 2 * TRIED:
+        return answers_to(generator, frame)
+    lengths = frame["prompt"].fillna("").str.len().to_numpy()
+    order = sorted(range(len(frame)), key=lambda place: (lengths[place], place))
+    first = sorted(order[:TRIED])
+    others = sorted(order[TRIED:])
+    tried, away = answers_to(generator, frame.iloc[first])
+    errors = {answer.error for answer in tried}
+    if away is None and len(errors) == 1 and None not in errors:
+        away = f"the first {TRIED} prompts fail alike: {errors.pop()}"
+        tried = UnavailableError(away).all_answers(TRIED)
+    rest, later = answers_to(Away(away) if away else generator, frame.iloc[others])
+    found = dict(zip([*first, *others], [*tried, *rest], strict=True))
+    return [found[place] for place in range(len(frame))], away or later
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,8 @@ Item = TypeVar("Item")
 
 REQUEST = ("request_id", "prompt_hash", "parameters_hash", "sample", "prompt", "answer_start", "parameters")
 """Columns of a request; see ``etl.llm.requests``."""
+TOGETHER = "together"
+"""Column beside them: requests of one value have most of their prompt in common, such as a plot."""
 
 
 UNAVAILABLE = "unavailable: "

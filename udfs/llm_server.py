@@ -132,8 +132,9 @@ class ServerGenerator:
         return f": {shown}" if shown and shown not in str(error) else ""
 
     def _ask(self, request: Request, decoding: DecodingSettings) -> Answer:
-        fields = {"model": self.name, **request_fields(request, decoding)}
-        more = extra_fields(request, decoding, self.settings.dialect)
+        omitted = self.settings.omitted
+        fields = {"model": self.name, **request_fields(request, decoding, omitted)}
+        more = {**extra_fields(request, decoding, self.settings.dialect, omitted), **self._further}
         fields |= {"extra_body": more} if more else {}
         if decoding.chat:
             messages = chat_messages(request, self._continues)
@@ -146,6 +147,12 @@ class ServerGenerator:
         ended = None if answer.finish_reason is None else untrusted(answer.finish_reason, self._key)
         error = None if answer.error is None else untrusted(answer.error, self._key)
         return answer._replace(text=text, finish_reason=ended, error=error)
+
+    @cached_property
+    def _further(self) -> dict[str, Any]:
+        """The fields of ``llm.server.extra_fields``."""
+        found: dict[str, Any] = json.loads(self.settings.extra_fields or "{}")
+        return found
 
     @property
     def _continues(self) -> bool:
@@ -169,15 +176,35 @@ def chat_messages(request: Request, continues: bool = True) -> list[dict[str, st
     return messages
 
 
-def request_fields(request: Request, decoding: DecodingSettings) -> dict[str, Any]:
-    """Return the fields of a request that every dialect knows."""
+def beside(decoding: DecodingSettings, settings: ServerSettings) -> dict[str, Any]:
+    """Return what a server does not get of a decoding (``not_sent``), and gets beside it (``extra_fields``).
+
+    OpenAI's own servers know no repetition penalty.
+    """
+    penalised = decoding.repetition_penalty != 1
+    has = {
+        "seed": True,
+        "top_p": decoding.top_p != 1,
+        "temperature": True,
+        "stop": bool(decoding.stop),
+        "repetition_penalty": penalised,
+    }
+    unknown = ("repetition_penalty",) if settings.dialect == "openai" else ()
+    dropped = [name for name in has if has[name] and name in (*settings.omitted, *unknown)]
+    further = json.loads(settings.extra_fields or "{}")
+    return ({"not_sent": dropped} if dropped else {}) | ({"extra_fields": further} if further else {})
+
+
+def request_fields(request: Request, decoding: DecodingSettings, omitted: Sequence[str] = ()) -> dict[str, Any]:
+    """Return the fields of a request that every dialect knows, without the omitted ones."""
     fields: dict[str, Any] = {
         "max_tokens": most_tokens(request, decoding),
         "temperature": decoding.temperature,
         "top_p": decoding.top_p,
         "seed": seed_of(request),
     }
-    return {**fields, "stop": list(decoding.stop)} if decoding.stop else fields
+    fields |= {"stop": list(decoding.stop)} if decoding.stop else {}
+    return {name: value for name, value in fields.items() if name not in omitted}
 
 
 def read_answer(response: Any, chat: bool, answer_start: str, continues: bool = True) -> Answer:
@@ -251,7 +278,9 @@ def _page(text: str | bytes) -> str:
     return f"a page, {' '.join(title[1].split())!r}" if title else f"no JSON: {' '.join(start.split())[:100]!r}"
 
 
-def extra_fields(request: Request, decoding: DecodingSettings, dialect: str) -> Mapping[str, Any]:
+def extra_fields(
+    request: Request, decoding: DecodingSettings, dialect: str, omitted: Sequence[str] = ()
+) -> Mapping[str, Any]:
     """Return the fields of the server's dialect beyond OpenAI's; some servers refuse unknown fields.
 
     Raises:
@@ -260,7 +289,7 @@ def extra_fields(request: Request, decoding: DecodingSettings, dialect: str) -> 
     fields: dict[str, Any] = {}
     if decoding.grammar is not None and dialect == "openai":
         raise ValueError("the dialect openai has no grammars: leave grammar out, or choose vllm or llama.cpp")
-    if decoding.repetition_penalty != 1 and dialect != "openai":
+    if decoding.repetition_penalty != 1 and dialect != "openai" and "repetition_penalty" not in omitted:
         fields["repetition_penalty" if dialect == "vllm" else "repeat_penalty"] = decoding.repetition_penalty
     if "repeat_penalty" in fields:
         fields["repeat_last_n"] = PENALISED_TOKENS

@@ -1,6 +1,6 @@
 """Declare the stages that call models. Each prompt or text is sent once, and other stages parse the stored answers."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from pyspark.sql import DataFrame
@@ -9,6 +9,7 @@ from conf.errors import InputError
 from conf.llm_settings import LlmSettings
 from conf.settings import Settings
 from etl.llm.requests import distinct_requests, with_answers
+from etl.pipeline.model_loader import ResolvedModel
 from etl.pipeline.outcome import Outcome
 from etl.pipeline.signatures import Receiver, receiver_of
 from etl.pipeline.spark_api import GPUS_OF_TASK, gpus_of_task
@@ -17,7 +18,7 @@ from etl.pipeline.stages import Declare, Incremental, RowAccounting, Stage, Unit
 from etl.tables import Table
 from udfs.failures import DEVICE_FAULT, REFUSED
 from udfs.llm_kinds import kind_of
-from udfs.llm_requests import UNAVAILABLE
+from udfs.llm_requests import TOGETHER, UNAVAILABLE
 
 if TYPE_CHECKING:
     from udfs.llm_kinds import Source
@@ -47,6 +48,10 @@ def prompt_stage(
 
             return generate_answers(requests, source(run, model, llm), run.compute.partitions)
 
+        def rate(models: Mapping[str, ResolvedModel]) -> float:
+            served = kind_of(models[model].identity).prompts_per_minute
+            return per_minute if served is None else served
+
         return stage(
             manual=True,
             reads=reads,
@@ -61,6 +66,8 @@ def prompt_stage(
                 units=Units.ASKED,
                 unanswered=f"text IS NULL AND error LIKE '{UNAVAILABLE}%'",
                 failed=f"text IS NULL AND coalesce(error, '') NOT LIKE '{REFUSED}%'",
+                together=TOGETHER,
+                rate=rate,
             ),
         )(receiver_of(answers).named_by(asked))
 

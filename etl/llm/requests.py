@@ -12,7 +12,7 @@ from pyspark.sql import functions as F
 
 from conf.llm_settings import DecodingSettings
 from udfs.answer_texts import FAULTS, whole_answer
-from udfs.llm_requests import REQUEST
+from udfs.llm_requests import REQUEST, TOGETHER
 
 
 def parameters_hash(decoding: DecodingSettings) -> str:
@@ -31,6 +31,7 @@ def with_requests(
     decoding: DecodingSettings,
     answer_start: Column | None = None,
     samples: Column | int = 1,
+    together: Column | None = None,
 ) -> DataFrame:
     """Add a step's requests to its units, with one row per sample.
 
@@ -40,9 +41,12 @@ def with_requests(
         decoding: decoding parameters of the step.
         answer_start: predefined start of the answer, which the model continues.
         samples: number of answers per prompt, numbered from 0. Units without samples are dropped.
+        together: text that prompts have in common if most of them is the same, such as a plot's id. They are sent one
+            after the other, so that servers compute their common start once. None: each prompt alone.
 
     Returns:
-        The units' columns with prompt, answer_start, sample, parameters, parameters_hash, prompt_hash, request_id.
+        The units' columns with prompt, answer_start, sample, parameters, parameters_hash, prompt_hash, together,
+        request_id.
     """
     most = samples if isinstance(samples, Column) else F.lit(samples)
     start = F.lit("") if answer_start is None else answer_start
@@ -53,13 +57,14 @@ def with_requests(
         F.lit(parameters_hash(decoding)).alias("parameters_hash"),
         F.explode(F.when(most > 0, F.sequence(F.lit(0), most - 1))).alias("sample"),
     )
+    asked = asked.withColumn(TOGETHER, F.col("prompt_hash") if together is None else together.cast("string"))
     key = F.concat_ws("/", "prompt_hash", "parameters_hash", F.col("sample").cast("string"))
     return asked.withColumn("request_id", F.sha2(key, 256))
 
 
 def distinct_requests(asked: DataFrame) -> DataFrame:
-    """Return the distinct requests, as several units can share one."""
-    return asked.select(*REQUEST).dropDuplicates(["request_id"])
+    """Return the distinct requests, as several units can share one; the smallest ``together`` is kept."""
+    return asked.groupBy(*REQUEST).agg(F.min(TOGETHER).alias(TOGETHER))
 
 
 def with_answers(asked: DataFrame, generations: DataFrame, model: str) -> DataFrame:

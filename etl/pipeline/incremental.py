@@ -20,12 +20,16 @@ class BatchPlan:
     work: dict[int, tuple[int, float]]
 
     def number_of(self, incremental: Incremental) -> Column:
-        """Return the batch of a unit, from its key or version alone."""
+        """Return the batch of a unit, from its key, its version or ``together`` alone."""
         return F.floor(_bucket(incremental) * self.count / _BUCKETS).cast("int")
 
 
 def plan_batches(
-    pending: DataFrame, incremental: Incremental, core_minutes: float, count: int | None = None
+    pending: DataFrame,
+    incremental: Incremental,
+    core_minutes: float,
+    count: int | None = None,
+    a_minute: float | None = None,
 ) -> BatchPlan:
     """Cut pending work so that a batch takes about ``core_minutes``.
 
@@ -34,6 +38,7 @@ def plan_batches(
         incremental: names key and cost.
         core_minutes: ``pipeline.slice_minutes`` times the cores that work at once.
         count: the batches of the run that is resumed; None: computed from the cost.
+        a_minute: the cost that one core processes in a minute; None: ``incremental.cost_per_minute``.
     """
     buckets = pending.groupBy(_bucket(incremental).alias("bucket")).agg(
         F.count("*").alias("units"), F.expr(incremental.cost).cast("double").alias("cost")
@@ -41,7 +46,7 @@ def plan_batches(
     found = [(row.bucket, row.units, row.cost or 0.0) for row in buckets.collect()]
     if count is None:
         cost = sum(cost for _, _, cost in found)
-        count = min(MAX_BATCHES, max(1, math.ceil(cost / (incremental.cost_per_minute * core_minutes))))
+        count = min(MAX_BATCHES, max(1, math.ceil(cost / ((a_minute or incremental.cost_per_minute) * core_minutes))))
     work: dict[int, tuple[int, float]] = {}
     for bucket, units, cost in sorted(found):
         number = bucket * count // _BUCKETS
@@ -51,5 +56,5 @@ def plan_batches(
 
 
 def _bucket(incremental: Incremental) -> Column:
-    """Return a unit's bucket, from a hash of its key or its version; a batch is a range of neighbouring buckets."""
-    return F.pmod(F.xxhash64(incremental.unit[-1]), F.lit(_BUCKETS))
+    """Return a unit's bucket, from a hash of what units have in common; a batch is a range of neighbouring buckets."""
+    return F.pmod(F.xxhash64(incremental.together or incremental.unit[-1]), F.lit(_BUCKETS))

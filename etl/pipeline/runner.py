@@ -198,7 +198,7 @@ class _Runner:
         minutes = self.context.settings.pipeline.slice_minutes
         cores = self.context.cores
         known = unfinished.slices if unfinished is not None and resuming else None
-        batches = plan_batches(pending, incremental, minutes * cores, known)
+        batches = plan_batches(pending, incremental, minutes * cores, known, incremental.a_minute(self.plan.models))
         self.event = replace(self.event, slices=batches.count)
         if batches.work and not resuming:
             self.context.log.add(self.event)

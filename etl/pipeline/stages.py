@@ -18,6 +18,7 @@ from conf.redaction import redacted
 from conf.resources import digests, reading_only
 from conf.section import Counts, Section, counted_values
 from conf.settings import MODELS_OF_SETS, Settings
+from etl.pipeline.model_loader import ResolvedModel
 from etl.pipeline.outside_files import file_digests, is_absent, not_there, paths_of
 from etl.pipeline.signatures import Received, Receiver, is_added_default, receiver_of, setting
 from etl.pipeline.stage_run import StageRun
@@ -98,6 +99,8 @@ class Incremental:
         trial: what is tried before rows of units that have changed are deleted; None: nothing.
         row_by_row: whether each row of the first input makes its units by itself, whatever the other rows are. Where
             that input has only gained rows since the last run, the units of those alone are looked at.
+        together: a column of ``prepare``; units of one value are in one batch. None: each is by itself.
+        rate: what one core processes in a minute with these models, in place of ``cost_per_minute``.
     """
 
     key: str
@@ -109,6 +112,12 @@ class Incremental:
     failed: str | None = None
     trial: Trial | None = None
     row_by_row: bool = False
+    together: str | None = None
+    rate: Callable[[Mapping[str, ResolvedModel]], float] | None = None
+
+    def a_minute(self, models: Mapping[str, ResolvedModel]) -> float:
+        """Return the cost that one core processes in a minute."""
+        return self.cost_per_minute if self.rate is None else self.rate(models)
 
     @property
     def unit(self) -> list[str]:

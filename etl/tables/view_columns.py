@@ -37,6 +37,7 @@ OWN: dict[str, str] = {
     "class": "the label that is scored",
     "classifier": "the classifier",
     "clean_dialogues": "dialogues of the film after cleaning",
+    "clock_seconds": "seconds that the stage's runs took, by the clock",
     "colour": "of the label's kind on the report's page, as #rrggbb",
     "confusion": "whether the roles are mixed up",
     "contradiction": "a pair of statements that contradict each other",

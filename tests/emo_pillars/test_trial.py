@@ -184,7 +184,8 @@ def place(spark: SparkSession, server: Mixed, tmp_path_factory: pytest.TempPathF
             "models.generator": "openai:recorded",
             "llm.server.url": running.url,
             "llm.server.dialect": "openai",
-            "llm.server.retries": 0,
+            "llm.server.retries": 5,
+            "llm.server.concurrency": 4,
             "emo_pillars.context_share": 1.0,
             "pipeline.max_error_share": 0.5,
         }

@@ -140,6 +140,15 @@ def test_labels(views: StandIns) -> None:
     assert (found["fear"].primary_labels, found["fear"].labels, found["grief"].labels) == (0, 400, 0)
 
 
+def test_cost_is_projected_by_the_clock(spark: SparkSession, views: StandIns) -> None:
+    runs = "SELECT 'emo_pillars_ask_actors' AS stage, 'done' AS event, 0.9D AS seconds, map('generator', 'm') AS models"
+    views.give("ops.stage_runs", spark.sql(runs))
+    found = {row.step: row for row in views.ask("llm_cost")}
+    step = found["emo_pillars_actors"]
+    assert (step.seconds, step.clock_seconds, step.seconds_a_prompt, step.projected_hours) == (7.2, 0.9, 1.8, 0.1)
+    assert found["all"].projected_hours == 43.8
+
+
 def test_cost_is_projected(views: StandIns) -> None:
     found = {row.step: row for row in views.ask("llm_cost")}
     step = found["emo_pillars_actors"]

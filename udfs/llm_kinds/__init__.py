@@ -6,9 +6,13 @@ from functools import cache, lru_cache
 from importlib import import_module
 from pathlib import Path
 from pkgutil import iter_modules
+from typing import Any
 
-from conf.llm_settings import LlmSettings
+from conf.llm_settings import DecodingSettings, LlmSettings
 from udfs.llm_requests import Generator
+
+SERVED_PER_MINUTE = 300.0
+"""Prompts that a server on a GPU answers in a minute for each of our cores, by a low estimate."""
 
 
 @dataclass(frozen=True)
@@ -47,6 +51,9 @@ class Kind:
         whole_gpu: whether each task needs a GPU of its own.
         check_files: raises an InputError where the resolved folder has no model that can be run so.
         check: raises an InputError where the driver finds that the model cannot be reached.
+        prompts_per_minute: of a core and minute, for planning batches; None: as the stage declares for the smallest
+            model on a CPU. Too small batches keep a server waiting.
+        beside: what the model does not get of a decoding, and what it gets beside it, for the stored parameters.
     """
 
     prefix: str
@@ -56,6 +63,8 @@ class Kind:
     whole_gpu: bool = False
     check_files: Callable[[Path], None] | None = None
     check: Callable[[Source], None] | None = None
+    prompts_per_minute: float | None = None
+    beside: Callable[[Source, DecodingSettings], dict[str, Any]] = lambda source, decoding: {}
 
 
 @cache

@@ -1,9 +1,10 @@
 """``openai:NAME``: a model on the OpenAI-compatible server of ``llm.server``, which all workers ask."""
 
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from udfs.llm_kinds import Kind, Source
+from conf.llm_settings import DecodingSettings
+from udfs.llm_kinds import SERVED_PER_MINUTE, Kind, Source
 
 if TYPE_CHECKING:
     from udfs.llm_server import ServerGenerator
@@ -24,4 +25,13 @@ def check(source: Source) -> None:
     client(source).check()
 
 
-KIND = Kind(PREFIX, client, in_files=False, shared=True, check=check)
+def beside(source: Source, decoding: DecodingSettings) -> dict[str, Any]:
+    """Return what the server does not get of a decoding, and what it gets beside it."""
+    from udfs import llm_server
+
+    return llm_server.beside(decoding, source.settings.server)
+
+
+KIND = Kind(
+    PREFIX, client, in_files=False, shared=True, check=check, prompts_per_minute=SERVED_PER_MINUTE, beside=beside
+)

@@ -43,7 +43,7 @@ def requests(examples: DataFrame, plots: DataFrame, decoding: DecodingSettings) 
     """Return one prompt per example that needs a context (Emo Pillars 3.4, 4)."""
     units = with_needed_context(examples).join(plots.select("plot_id", "plot"), "plot_id")
     prompt = contexts_prompt(F.col("plot"), F.col("actor"), F.col("utterance"), emotions())
-    return with_requests(units, prompt, STEP.decoding(decoding))
+    return with_requests(units, prompt, STEP.decoding(decoding), together=F.col("plot_id"))
 
 
 def rows(answers: DataFrame, quality: Any) -> Outcome:

@@ -326,7 +326,7 @@ def requests(
     """Return one prompt per actor (Emo Pillars 3.2)."""
     units = actors.select("actor_id", "plot_id", "actor").join(plots.select("plot_id", "plot"), "plot_id")
     prompt = utterances_prompt(F.col("plot"), F.col("actor"), asked.emotional, asked.neutral, order)
-    return with_requests(units, prompt, STEP.decoding(decoding, grammar_slots(asked)))
+    return with_requests(units, prompt, STEP.decoding(decoding, grammar_slots(asked)), together=F.col("plot_id"))
 
 
 def rows(answers: DataFrame, quality: Any, form: str = PLAIN) -> Outcome:
