@@ -50,6 +50,7 @@ class ServerGenerator:
         self.settings = settings
         self._key = key
         limit = settings.requests_per_minute
+        self._counts_tokens = settings.dialect != "openai"
         self._pace = Pace(60 * workers / limit if limit else 0)
 
     @cached_property
@@ -133,7 +134,8 @@ class ServerGenerator:
 
     def _ask(self, request: Request, decoding: DecodingSettings) -> Answer:
         omitted = self.settings.omitted
-        fields = {"model": self.name, **request_fields(request, decoding, omitted)}
+        tokens = self._tokens_of(request, decoding)
+        fields = {"model": self.name, **request_fields(request, decoding, omitted, tokens)}
         more = {**extra_fields(request, decoding, self.settings.dialect, omitted), **self._further}
         fields |= {"extra_body": more} if more else {}
         if decoding.chat:
@@ -147,6 +149,30 @@ class ServerGenerator:
         ended = None if answer.finish_reason is None else untrusted(answer.finish_reason, self._key)
         error = None if answer.error is None else untrusted(answer.error, self._key)
         return answer._replace(text=text, finish_reason=ended, error=error)
+
+    def _tokens_of(self, request: Request, decoding: DecodingSettings) -> int | None:
+        """Return a prompt's tokens as the server counts them, if they bound its answer; None if it does not count.
+
+        vLLM and llama.cpp answer ``/tokenize`` beside ``/v1``.
+        """
+        from openai import OpenAIError
+
+        if decoding.max_total_tokens is None or not self._counts_tokens:
+            return None
+        text = request.prompt + request.answer_start
+        asked: dict[str, Any] = {"model": self.name, "prompt": text, "content": text}
+        if decoding.chat and self.settings.dialect == "vllm":
+            asked = {"model": self.name, "messages": chat_messages(request, self._continues)}
+        place = self.settings.url.rstrip("/").removesuffix("/v1")
+        try:
+            found: Any = self._client.with_options(max_retries=0).post(f"{place}/tokenize", cast_to=object, body=asked)
+        except (OpenAIError, ValueError, TypeError):
+            found = None
+        count = (found.get("count") or len(found.get("tokens") or ())) if isinstance(found, dict) else 0
+        if isinstance(count, int) and count > 0:
+            return count
+        self._counts_tokens = False
+        return None
 
     @cached_property
     def _further(self) -> dict[str, Any]:
@@ -195,10 +221,17 @@ def beside(decoding: DecodingSettings, settings: ServerSettings) -> dict[str, An
     return ({"not_sent": dropped} if dropped else {}) | ({"extra_fields": further} if further else {})
 
 
-def request_fields(request: Request, decoding: DecodingSettings, omitted: Sequence[str] = ()) -> dict[str, Any]:
-    """Return the fields of a request that every dialect knows, without the omitted ones."""
+def request_fields(
+    request: Request, decoding: DecodingSettings, omitted: Sequence[str] = (), tokens: int | None = None
+) -> dict[str, Any]:
+    """Return the fields of a request that every dialect knows, without the omitted ones.
+
+    Args:
+        omitted: names of ``llm.server.omitted``.
+        tokens: of the prompt; None: unknown.
+    """
     fields: dict[str, Any] = {
-        "max_tokens": most_tokens(request, decoding),
+        "max_tokens": most_tokens(request, decoding, tokens),
         "temperature": decoding.temperature,
         "top_p": decoding.top_p,
         "seed": seed_of(request),
@@ -316,12 +349,13 @@ def response_format(form: str) -> dict[str, Any]:
     return {"type": "json_schema", "json_schema": {"name": "answer", "schema": json.loads(form), "strict": True}}
 
 
-def most_tokens(request: Request, decoding: DecodingSettings) -> int:
-    """Return the maximum of new tokens, with the prompt's words as a lower bound of its tokens."""
+def most_tokens(request: Request, decoding: DecodingSettings, tokens: int | None = None) -> int:
+    """Return the maximum of new tokens; where the prompt's tokens are not known, its words are their lower bound."""
     if decoding.max_total_tokens is None:
         return decoding.max_new_tokens
     words = len(f"{request.prompt}{request.answer_start}".split())
-    return max(1, min(decoding.max_new_tokens, decoding.max_total_tokens - words))
+    known = words if tokens is None else tokens
+    return max(1, min(decoding.max_new_tokens, decoding.max_total_tokens - known))
 
 
 class Pace:

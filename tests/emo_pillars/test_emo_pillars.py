@@ -284,7 +284,7 @@ def test_a_stopped_run_goes_on(spark: SparkSession, tmp_path: Path) -> None:
             "models.generator": "openai:recorded",
             "llm.server.url": running.url,
             "llm.server.retries": 0,
-            "pipeline.slice_minutes": 0.01,
+            "pipeline.slice_minutes": 0.001,
         }
         place = PipelineContext(spark, load_settings("local", [], values))
         stages = {stage.name: stage for stage in all_stages()}

@@ -21,7 +21,8 @@ from jobs.emo_pillars.synthesis import emo_pillars_ask_utterances
 from tests.llm_servers import RecordedServer, prompt_of
 from udfs.generate import TRIED, answers_of, generate_answers, source_of, spread, used_parameters
 from udfs.llm_kinds import Source
-from udfs.llm_requests import TOGETHER, UNAVAILABLE, Answer
+from udfs.llm_requests import TOGETHER, UNAVAILABLE, Answer, Request
+from udfs.llm_server import ServerGenerator
 
 GREEDY = DecodingSettings(max_new_tokens=20)
 CACHE = 380
@@ -52,8 +53,8 @@ def sent(requests: DataFrame, incremental: Incremental, grouped: bool) -> list[s
     for number in sorted(batches.work):
         batch = requests.where(batches.number_of(incremental) == number)
         tasks = spread(batch, TASKS) if grouped else batch.repartition(TASKS, "request_id")
-        rows = tasks.select("plot_id", F.spark_partition_id().alias("task")).collect()
-        queues = [[row.plot_id for row in rows if row.task == task] for task in range(TASKS)]
+        rows = tasks.select(TOGETHER, F.spark_partition_id().alias("task")).collect()
+        queues = [[row.together for row in rows if row.task == task] for task in range(TASKS)]
         order += [plot for plot in chain.from_iterable(zip_longest(*queues)) if plot is not None]
     return order
 
@@ -62,7 +63,8 @@ def test_a_cache_of_plots_is_hit_by_most_prompts(spark: SparkSession) -> None:
     units = spark.range(PLOTS * ACTORS).select(
         F.concat(F.lit("p"), F.floor(F.col("id") / ACTORS)).alias("plot_id"), F.col("id").cast("string").alias("said")
     )
-    asked = with_requests(units, F.concat_ws(" ", "plot_id", "said"), GREEDY, together=F.col("plot_id")).cache()
+    prompts = with_requests(units, F.concat_ws(" ", "plot_id", "said"), GREEDY, together=F.col("plot_id"))
+    asked = distinct_requests(prompts).cache()
     before = hits(sent(asked, Incremental("request_id"), grouped=False))
     after = hits(sent(asked, Incremental("request_id", together=TOGETHER), grouped=True))
     asked.unpersist()
@@ -170,3 +172,18 @@ def test_a_penalty_that_a_server_does_not_know_is_said(identity, dialect, penalt
 def test_extra_fields_that_are_none_are_refused(fields: str) -> None:
     with pytest.raises(InputError, match="extra_fields"):
         load_settings("local", [], {"llm.server.extra_fields": fields})
+
+
+@pytest.mark.parametrize(
+    ("counted", "most"),
+    [({"response": {"count": 60}}, 40), ({"response": {"tokens": [1] * 70}}, 30), ((404, "no such path"), 96)],
+)
+def test_prompts_are_counted_in_the_servers_tokens(counted: Any, most: int) -> None:
+    decoding = DecodingSettings(max_new_tokens=1_500, max_total_tokens=100, chat=False)
+    with RecordedServer(lambda body: "x" if "max_tokens" in body else counted).running() as running:
+        generator = ServerGenerator("recorded", ServerSettings(url=running.url))
+        answers = generator.answers([Request("four words are here")], decoding)
+        answers += generator.answers([Request("four words are here")], decoding)
+    assert [answer.text for answer in answers] == ["x", "x"]
+    assert [body["max_tokens"] for body in running.asked if "max_tokens" in body] == [most, most]
+    assert len(running.asked) == (3 if most == 96 else 4)  # who does not count is not asked again
