@@ -7,7 +7,7 @@ import pytest
 from lxml import html
 
 from conf.papers import paper_table
-from etl.analysis import pages
+from etl.analysis import pages, report_labels, report_making
 from etl.analysis.edos_report import report
 from etl.analysis.findings import Findings
 from etl.analysis.templates import joined
@@ -280,3 +280,49 @@ def test_the_step_of_reading_accounts_for_files_that_could_not_be_read() -> None
     assert "−3 files: a second copy of an upload" in page
     page, _ = page_of(edos_funnel=steps, dropped_by_reason=[{**again, "rows": 19, "units": 19}])
     assert "files: quarantined" not in page
+
+
+@pytest.mark.parametrize(
+    ("nats", "said"),
+    [
+        (0.2675, "its Table 9 gives 0.2675 by this formula."),
+        (0.53, "its Table 9 gives 0.2675 by this formula against the whole of EmpatheticDialogues, and 0.53 against"),
+        (None, "its Table 9 gives 0.2675 by this formula."),
+    ],
+)
+def test_the_note_on_the_divergence_agrees_with_its_row(nats: float | None, said: str) -> None:
+    rows = [
+        {"place": 1, "distribution": "EDOS, ours", "reference": "EmpatheticDialogues", "nats": 0.4, "paper": 0.2447},
+        {"place": 2, "distribution": PAPER_ROW, "reference": "EmpatheticDialogues", "nats": nats, "paper": 0.2447},
+    ]
+    labels = [label("sad", "emotion", 0.6, 0.5), label("questioning", "intent", 0.4, 0.5)]
+    page = str(
+        report_labels.labels(
+            Findings({"edos_kl_divergence": rows, "edos_label_distribution": labels, "edos_table_3": table_3(4, 10)})
+        )
+    )
+    assert said in " ".join(html.fromstring(page).text_content().split())
+
+
+PAPER_ROW = report_labels.CORPORA[report_labels.PAPER]
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("EmpatheticDialogues", "Empathetic<wbr/>Dialogues"),
+        ("EDOS, ours", "EDOS, ours"),
+        ("MiniLM", "MiniLM"),
+        ("<b>OtherWords</b>", "&lt;b&gt;Other<wbr/>Words&lt;/b&gt;"),
+    ],
+)
+def test_joined_words_break_between_them(text: str, shown: str) -> None:
+    assert str(pages.breakable(text)) == shown
+
+
+@pytest.mark.parametrize(
+    ("reason", "words"),
+    [("below_top_n", "less emotional than those chosen"), ("documentary", "documentary"), ("new_rule", "new rule")],
+)
+def test_reasons_are_words(reason: str, words: str) -> None:
+    assert report_making.in_words(reason) == words
