@@ -5,7 +5,7 @@ from etl.tables.model import Table
 TURNS = "turns array<struct<role: string, text: string>> COMMENT 'role: seeker or supporter'"
 
 _REQUEST = """request_id string COMMENT 'of the answer in llm.generations; null: of none here',
-    prompt_hash string"""
+    prompt_hash string COMMENT 'of its prompt'"""
 
 SESSIONS = Table(
     "augesc.sessions",
