@@ -14,7 +14,7 @@ class CleaningSettings(Section):
     Defaults are those of ``released``.
 
     ``released`` reads the rules as the rows do that the authors released, ``paper`` as the paper's words do, and
-    ``trusted`` as it costs least good data.
+    ``trusted`` so that the fewest good dialogues are lost.
     """
 
     preset: Literal["released", "paper", "trusted"] = Field(
@@ -234,7 +234,12 @@ class Listing(Part):
     sources: tuple[str, ...] = Field((), description="folders of .xml/.xml.gz, OPUS zips; paths or URIs")
     languages: tuple[str, ...] = ("en",)
     release: str = Field("v2018", description="for sources whose path names no OPUS release")
-    sample: float = Field(1.0, gt=0, le=1, description="share of films, by content hash, nested")
+    sample: float = Field(
+        1.0,
+        gt=0,
+        le=1,
+        description="share of films, by the hash of movie_id; a smaller sample is a part of a larger one",
+    )
     years: tuple[int, int] | None = added(
         None, description="first and last year folder whose films are read, such as [1990, 1999]; null: all"
     )

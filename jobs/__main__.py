@@ -7,11 +7,12 @@ from conf.python_path import without_hiding_entries
 
 
 def run() -> int:
-    """Run the command line; returns the exit status. Packages that ``PYTHONPATH`` would hide are imported after it."""
+    """Run the command line without entries of ``PYTHONPATH`` that shadow installed packages; return the exit status."""
     hiding = without_hiding_entries(os.environ, sys.path)
     if hiding:
         print(
-            f"edos-lakehouse: not used, for it hides packages of {sys.prefix}: PYTHONPATH={os.pathsep.join(hiding)}",
+            f"edos-lakehouse: ignored, because it shadows packages of {sys.prefix}: "
+            f"PYTHONPATH={os.pathsep.join(hiding)}",
             file=sys.stderr,
         )
     try:

@@ -8,17 +8,12 @@ import pandas as pd
 from numpy.typing import NDArray
 from pyspark.sql import DataFrame
 
+from udfs.vectors import unit
+
 Vectors = NDArray[np.float32]
 TOPICS = "text_id string, turn int, neighbour_similarity double, before_similarity double, other_similarity double"
 PAIRS = "text_id string, role string, first string, second string, similarity double"
 DECIMALS = 4
-
-
-def unit(vectors: NDArray[np.floating]) -> NDArray[np.float64]:
-    """Return the rows scaled to length 1; zero rows are unchanged."""
-    wide = np.asarray(vectors, dtype=np.float64)
-    lengths = np.linalg.norm(wide, axis=-1, keepdims=True)
-    return np.asarray(wide / np.where(lengths == 0, 1, lengths))
 
 
 def nearness(vectors: Vectors, counted: NDArray[np.bool_]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

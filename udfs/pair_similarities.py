@@ -7,7 +7,7 @@ import pandas as pd
 from numpy.typing import NDArray
 from pyspark.sql import DataFrame
 
-from udfs.conversation_vectors import unit
+from udfs.vectors import unit
 
 BINS = 2_000
 BLOCK = 1_024

@@ -8,8 +8,15 @@ from numpy.typing import NDArray
 Vectors = NDArray[np.float32]
 
 
+def unit(vectors: NDArray[np.floating]) -> NDArray[np.float64]:
+    """Return the rows scaled to length 1; zero rows are unchanged."""
+    wide = np.asarray(vectors, dtype=np.float64)
+    lengths = np.linalg.norm(wide, axis=-1, keepdims=True)
+    return np.asarray(wide / np.where(lengths == 0, 1, lengths))
+
+
 def of_length_1(vectors: Vectors) -> Vectors:
-    """Return the rows scaled to length 1; a row of zeros stays."""
+    """Return the rows scaled to length 1 in single precision; a row of zeros stays."""
     scaled: Vectors = vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-12)
     return scaled
 

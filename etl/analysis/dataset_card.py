@@ -262,7 +262,7 @@ def datasheet(
         "sharing": _SHARING[publishing.text == "references"],
         "trained_on": _trained_on(findings),
         "quality": _trust(findings),
-        "audit": _audit(findings).partition("\n")[0],
+        "audit": _audit_sentence(findings),
     }
     return Datasheet("edos", facts)
 
@@ -430,10 +430,16 @@ def _trained_on(findings: Findings) -> str:
     )
 
 
+def _audit_sentence(findings: Findings) -> str:
+    if findings.rows("edos_audit"):
+        return "People checked a sample of the finished turns; the card has their agreement with the labels."
+    return "No sample of the finished labels has been checked by people yet."
+
+
 def _audit(findings: Findings) -> str:
     rows = [row for row in findings.rows("edos_audit") if row.get("grouped_by") != "class and band"]
     if not rows:
-        return "No sample of the finished labels has been checked by people yet."
+        return _audit_sentence(findings)
     names = [name for name in rows[0] if name not in ("place", "batch_id")]
     table = _table([name.replace("_", " ") for name in names], [[row[name] for name in names] for row in rows])
     return f"A sample of finished turns, checked by people:\n\n{table}"

@@ -1,6 +1,6 @@
 """Translate the views, which are written in Spark's SQL, into DuckDB's.
 
-`sqlglot` does the most of it; here are the functions of Spark that it does not know, each as DuckDB has it.
+`sqlglot` does most of it; here are the functions of Spark that it does not know, each as DuckDB has it.
 """
 
 from importlib.resources import files
@@ -9,7 +9,7 @@ from typing import Any
 import sqlglot  # type: ignore[import-not-found]
 from sqlglot import exp  # type: ignore[import-not-found]
 
-OWN = ("edos.turns",)
+HAND_WRITTEN = ("edos.turns",)
 """Views whose queries are written again for DuckDB, under ``duckdb/``: their regular expressions differ."""
 
 
@@ -20,7 +20,7 @@ def duckdb_view(name: str, sql: str) -> str:
         name: of the view.
         sql: its query for Spark.
     """
-    if name in OWN:
+    if name in HAND_WRITTEN:
         return files(__package__).joinpath("duckdb", f"{name}.sql").read_text("utf-8")
     return translated(sql)
 
@@ -28,7 +28,7 @@ def duckdb_view(name: str, sql: str) -> str:
 def translated(sql: str) -> str:
     """Return a query of Spark in DuckDB's SQL."""
     tree = sqlglot.parse_one(sql, read="spark")
-    return tree.transform(_stacked).transform(_renamed).sql("duckdb")
+    return tree.transform(_without_stack).transform(_with_known_calls).sql("duckdb")
 
 
 def duckdb_type(kind: str) -> str:
@@ -37,7 +37,7 @@ def duckdb_type(kind: str) -> str:
     return column.args["to"].sql("duckdb")
 
 
-def _stacked(node: Any) -> Any:
+def _without_stack(node: Any) -> Any:
     """Replace ``stack``, in a select list or a lateral view, by an unnested list of structs."""
     if isinstance(node, exp.Aliases) and isinstance(node.this, exp.Stack):
         return _rows(node.this, [one.name for one in node.expressions])
@@ -72,10 +72,10 @@ def _unnested(rows: Any) -> Any:
     return exp.Anonymous(this="UNNEST", expressions=[rows, depth])
 
 
-def _renamed(node: Any) -> Any:
+def _with_known_calls(node: Any) -> Any:
     """Replace a call of Spark by what DuckDB has for it."""
     if isinstance(node, exp.Anonymous):
-        return _called(node, str(node.this).upper(), node.expressions)
+        return _known_call(node, str(node.this).upper(), node.expressions)
     if isinstance(node, exp.Inline):
         return _unnested(node.this)
     if isinstance(node, exp.CountIf):  # DuckDB's own is null where there are no rows
@@ -85,7 +85,7 @@ def _renamed(node: Any) -> Any:
     return node
 
 
-def _called(node: Any, name: str, given: list[Any]) -> Any:
+def _known_call(node: Any, name: str, given: list[Any]) -> Any:
     """Replace a call that `sqlglot` does not know; others stay."""
     if name == "GET":
         at = exp.Add(this=exp.Paren(this=given[1]), expression=exp.Literal.number(1))

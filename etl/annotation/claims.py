@@ -7,7 +7,7 @@ from etl.annotation.signing import PLATFORM
 from etl.pipeline.outcome import dropped_columns
 
 LEAST_EQUAL = 10
-"""Least number of answers to a HIT by which equal ones are reported (ours)."""
+"""Least number of answers to a HIT from which identical ones are reported (ours)."""
 LEAST_EQUAL_TIMES = 3
 """Least number of timed items where the times are equal as well (ours)."""
 
@@ -29,7 +29,7 @@ def claim_fault(require_signed: bool) -> Column:
     return fault.when(F.col("signed").isNull(), "not_signed") if require_signed else fault
 
 
-def in_files() -> list[Column]:
+def order_in_files() -> list[Column]:
     """Return the order of answers in their files: by file, then by number."""
     return [
         F.regexp_extract("place", "^(.*?)(#[0-9]+)?$", 1),
@@ -40,22 +40,22 @@ def in_files() -> list[Column]:
 
 def latest_first() -> list[Column]:
     """Return the order in which answers to one question replace each other: signed ones, then the latest."""
-    return [F.coalesce("signed", F.lit(False)).desc(), F.col("submitted").desc_nulls_last(), *in_files()]
+    return [F.coalesce("signed", F.lit(False)).desc(), F.col("submitted").desc_nulls_last(), *order_in_files()]
 
 
 def with_seats_taken(judged: DataFrame) -> DataFrame:
     """Give the fault ``seat_taken`` to answers by a link that another worker id has used before.
 
-    The first id is the one whose answer stands first in the files. The time that an answer gives is its sender's word,
-    by which a link that is played again could put out the worker to whom it was given. A crowd platform's answers have
-    no link of their own.
+    The first id is the one whose answer stands first in the files. ``submitted`` comes from the sender:
+    ordered by it, a link that is used again could displace the worker to whom it was given. A crowd platform's answers
+    have no link of their own.
 
     Args:
         judged: answers with fault, signed, seat, hit_id, worker_id, submitted, place.
     """
     linked = F.col("fault").isNull() & F.col("signed") & (F.col("seat") != PLATFORM)
     linked = F.coalesce(linked, F.lit(False))
-    seat = Window.partitionBy("hit_id", "seat", linked).orderBy(*in_files())
+    seat = Window.partitionBy("hit_id", "seat", linked).orderBy(*order_in_files())
     other = F.first("worker_id").over(seat) != F.col("worker_id")
     return judged.withColumn("fault", F.coalesce("fault", F.when(linked & other, F.lit("seat_taken"))))
 

@@ -3,9 +3,9 @@
 ``make sbom`` writes the file for the Python packages from ``requirements.txt``.
 """
 
+import argparse
 import json
 import re
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -38,4 +38,7 @@ def add_jars(path: Path) -> int:
 
 
 if __name__ == "__main__":
-    print(f"{add_jars(Path(sys.argv[1]))} components in {sys.argv[1]}")
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("file", type=Path)
+    file = parser.parse_args().file
+    print(f"{add_jars(file)} components in {file}")

@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from udfs.conversation_vectors import unit
+from udfs.vectors import unit
 
 KEYWORDS = 8
 EXAMPLES = 20

@@ -94,8 +94,8 @@ def answer_stage(
         version: increased when the parser gives other rows.
     """
     assert asking.prepare is not None
-    assert asking.prepare.first is not None
-    requests = asking.prepare.first
+    assert asking.prepare.base is not None
+    requests = asking.prepare.base
     (model,) = (one.name for one in asking.models)
     raw_answers = asking.writes
     assert isinstance(raw_answers, Table)

@@ -299,11 +299,12 @@ def _weight_faults(
     yield from _compared(f"{name}.gamma" if older else f"{name}.weight", stored, shape)
     if letters.endswith("+"):
         bias = f"{name}.beta" if older else f"{name}.bias"
-        yield from [] if bias in stored else [f"{bias} is missing"]
+        if bias not in stored:
+            yield f"{bias} is missing"
 
 
 def _compared(name: str, stored: Mapping[str, Shape], shape: Sequence[Any]) -> Iterable[str]:
-    """Yield why a tensor has not a shape, of which None is any number."""
+    """Yield how a tensor's shape differs from the expected one, in which None matches any size."""
     found = stored.get(name)
     if found is None:
         yield f"{name} is missing"

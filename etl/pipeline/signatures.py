@@ -2,7 +2,8 @@
 
 A parameter of type ``DataFrame`` is the next input table, one of type ``StageRun`` the run. Any other parameter is
 settings, found by its type: a section, or a part of one. ``Annotated[TYPE, At("section.key")]`` names the place, of a
-single setting or where several sections have the type. A function can reach no other settings.
+single setting or where several sections have the type. Of the run it sees ``compute`` and
+``tracking``, which change no result; it can reach no other settings.
 """
 
 import inspect
@@ -102,13 +103,13 @@ class Receiver:
         function: the function that somebody wrote; its name and docstring are the stage's.
         received: its settings.
         call: from the input tables, all settings and the run to its result.
-        first: the receiver that this one only goes on from; None for others.
+        base: the receiver whose result this one passes on; None for others.
     """
 
     function: Callable[..., Any]
     received: tuple[Received, ...]
     call: Callable[[Sequence[DataFrame], Settings, StageRun | None], Any]
-    first: "Receiver | None" = None
+    base: "Receiver | None" = None
 
     def named_by(self, described: Callable[..., Any]) -> "Receiver":
         """Return it with the name and the docstring of another function, which a family of stages shares."""
@@ -120,7 +121,7 @@ class Receiver:
         def call(frames: Sequence[DataFrame], settings: Settings, run: StageRun | None) -> Any:
             return follow(self.call(frames, settings, run))
 
-        return replace(self, call=call, first=self)
+        return replace(self, call=call, base=self)
 
 
 def receiver_of(function: Callable[..., Any] | Receiver) -> Receiver:

@@ -35,10 +35,16 @@ MIN_CARRIED = 12
 """Two sentences with at most this many characters occur in many places of a film, so no label is carried over."""
 
 _KEY = ("source", "split_group", "left_text", "right_text")
-PAIRS = StructType([StructField(name, StringType()) for name in _KEY]).add("label", "integer")
+PAIRS = (
+    StructType([StructField(name, StringType()) for name in _KEY])
+    .add("label", "integer")
+    .add("same_block", "boolean")
+    .add("genres", ArrayType(StringType()))
+    .add("density", "double")
+    .add("silence_ms", "long")
+    .add("mark", "boolean")
+)
 """Columns of a labelled pair of adjacent sentences, see :func:`marked_pairs`."""
-PAIRS.add("same_block", "boolean").add("genres", ArrayType(StringType())).add("density", "double")
-PAIRS.add("silence_ms", "long").add("mark", "boolean")
 _CANDIDATES = StructType([*PAIRS.fields]).add("source_path", "string").add("is_dash", "boolean")
 
 
@@ -136,7 +142,8 @@ def marked_pairs(files: DataFrame) -> DataFrame:
 def without_leaks(pairs: DataFrame, held_out: DataFrame) -> DataFrame:
     """Drop the films that repeat two or more held-out pairs of at least 6 words.
 
-    The transcripts' series may be among the films. Both arguments are rows of ``PAIRS``.
+    The series of the transcripts may be among the films, which would then have the answers to held-out pairs. Both
+    arguments are rows of ``PAIRS``.
     """
 
     def keyed(rows: DataFrame) -> DataFrame:

@@ -109,7 +109,7 @@ OWN: dict[str, str] = {
     "markers": "marker words of the label",
     "mean_confidence": "mean of the confidences",
     "mean_difference": "mean of the two scores' difference",
-    "mean_level": "mean level of the label, 1 to 3",
+    "mean_level": "mean level of the label, 0 to 1",
     "mean_of_all": "mean over all texts",
     "mean_utterance_tokens": "tokens of an utterance, on average",
     "mean_words": "words of a reply, on average",

@@ -46,7 +46,8 @@ class Kind:
     Attributes:
         prefix: of the URIs and identities of its models.
         load: returns a model's generator in a worker. A shared one is cached.
-        in_files: whether the URI of a model in files follows the prefix. If not, nothing is resolved.
+        in_files: whether the URI of a model in files follows the prefix; False for a served model, whose name is its
+            identity.
         shared: whether all work of a worker has one generator, the client of a server.
         whole_gpu: whether each task needs a GPU of its own.
         check_files: raises an InputError where the resolved folder has no model that can be run so.

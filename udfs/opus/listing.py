@@ -63,8 +63,9 @@ def pieces_of(source: str, languages: Sequence[str], enough: int) -> list[Piece]
         below: list[str] = []
         for folder in folders:
             found, inner = _inside(files, root, folder)
-            if folder == root and any(one.folder and one.path == root for one in found):
-                raise PermissionError(errno.EACCES, found[0].fault)
+            refused = [one.fault for one in found if one.folder and one.path == root]
+            if folder == root and refused:
+                raise PermissionError(errno.EACCES, refused[0])
             if found:
                 done.append(Piece(source, folder, "flat"))
             for path in inner:
@@ -77,7 +78,7 @@ def pieces_of(source: str, languages: Sequence[str], enough: int) -> list[Piece]
 
 
 def _root(source: str) -> tuple[fs.FileSystem, str]:
-    """Return the file system of a source and the source's path in it, in the writing of ``readable``."""
+    """Return the file system of a source and the source's path in it, encoded by ``readable``."""
     files, root = filesystem(source)
     return files, readable(name_bytes(root)) if isinstance(files, fs.LocalFileSystem) else root
 

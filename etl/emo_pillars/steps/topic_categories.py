@@ -9,9 +9,10 @@ from pyspark.sql import functions as F
 
 from conf.llm_settings import DecodingSettings
 from etl.emo_pillars.answers import Parsed, Rejected, plain, without_repeats, words_of
+from etl.emo_pillars.names import bare_name, problem_of_name
 from etl.emo_pillars.prompts import as_data, filled
 from etl.emo_pillars.step import Rules, Step
-from etl.emo_pillars.steps.topic_names import NAMED, Named, problem_with, short
+from etl.emo_pillars.steps.topic_names import NAMED, Named
 from etl.llm.json_answers import field, json_records, text_of
 from etl.llm.requests import with_requests
 from etl.pipeline.outcome import Outcome, dropped_columns
@@ -35,9 +36,9 @@ def parse_categories(answer: str, template: str, cut_off: bool = False) -> Parse
             if not line.rstrip().endswith(":"):
                 rejected.append(Rejected("no_list_item", line.strip()))
             continue
-        text = short(_AFTER_TOPIC.sub("", match["text"], count=1))
+        text = bare_name(_AFTER_TOPIC.sub("", match["text"], count=1))
         cut = cut_off and place == len(lines) - 1
-        problem = "cut_off" if cut else problem_with(text, template, MOST_CATEGORY_WORDS)
+        problem = "cut_off" if cut else problem_of_name(text, template, MOST_CATEGORY_WORDS)
         if problem:
             rejected.append(Rejected(problem, line.strip()))
         else:

@@ -8,9 +8,9 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from conf.llm_settings import DecodingSettings
-from etl.emo_pillars.answers import Line, Parsed, Rejected, lines_of, problem_of, words_of
+from etl.emo_pillars.answers import Line, Parsed, Rejected, lines_of
+from etl.emo_pillars.names import bare_name, problem_of_name
 from etl.emo_pillars.prompts import as_data, filled
-from etl.emo_pillars.quotes import unquoted
 from etl.emo_pillars.step import Rules, Step
 from etl.llm.json_answers import field, json_value, prose_of
 from etl.llm.requests import with_requests
@@ -33,10 +33,10 @@ def parse_topic_name(answer: str, template: str, cut_off: bool = False) -> Parse
     value = json_value(answer)
     answer = answer if value is None else _text_of(value)
     lines = [line for line in lines_of(answer) if not line.text.endswith(":")] or [Line("", False)]
-    text = short(_OPENING.sub("", lines[0].text, count=1))
+    text = bare_name(_OPENING.sub("", lines[0].text, count=1))
     if cut_off and len(lines) == 1:
         return Parsed([], [Rejected("cut_off", text)])
-    problem = problem_with(text, template, MOST_NAME_WORDS)
+    problem = problem_of_name(text, template, MOST_NAME_WORDS)
     return Parsed([], [Rejected(problem, answer.strip())]) if problem else Parsed([Named(0, text)], [])
 
 
@@ -44,16 +44,6 @@ def _text_of(value: Any) -> str:
     """Return the topic of an answer in JSON."""
     topic = field(value, ("topic", "name", "topic_name", "title")) if isinstance(value, dict) else None
     return topic if isinstance(topic, str) else prose_of(value)[0]
-
-
-def short(text: str) -> str:
-    """Return a name without quotation marks around it and a full stop behind it."""
-    return unquoted(text.strip().rstrip(".")).rstrip(".").strip()
-
-
-def problem_with(text: str, template: str, most: int) -> str | None:
-    """Return why a text is no name of at most ``most`` words; None if it is one."""
-    return problem_of(text, template) or ("too_long" if len(words_of(text)) > most else None)
 
 
 def _parsed(answer: str, cut_off: bool, rules: Rules, given: Mapping[str, Any]) -> Parsed:
