@@ -2,11 +2,12 @@
 
     pipeline("text-classification", model=FOLDER, trust_remote_code=True)
 
-`config.edos` has the options of the head. A text is one sentence for a weak labeler, and a dialogue for a dialogue
-classifier: its turns, oldest first, joined by the tokenizer's separator.
+`config.edos` has the options of each head: of one classifier, or of several whose probabilities are averaged. A text is
+one sentence for a weak labeler, and a dialogue for a dialogue classifier: its turns, oldest first, joined by the
+tokenizer's separator.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import torch
@@ -15,14 +16,17 @@ from transformers import AutoModel, PreTrainedModel
 from transformers.modeling_outputs import SequenceClassifierOutput
 
 
-class EdosForSequenceClassification(PreTrainedModel):
-    """An encoder with the head that was trained on it."""
+class Member(nn.Module):
+    """An encoder with a head that was trained on it.
 
-    base_model_prefix = "encoder"
+    Args:
+        config: of transformers, for the encoder.
+        options: of the head.
+    """
 
-    def __init__(self, config: Any) -> None:
-        super().__init__(config)
-        self.options = dict(config.edos)
+    def __init__(self, config: Any, options: Mapping[str, Any]) -> None:
+        super().__init__()
+        self.options = dict(options)
         try:
             self.encoder = AutoModel.from_config(config, add_pooling_layer=False)
         except TypeError:  # an encoder that has no pooling layer
@@ -34,13 +38,11 @@ class EdosForSequenceClassification(PreTrainedModel):
             self.attention_score = nn.Linear(size, 1, bias=False)
             self.hidden = nn.Linear(size, size)
         self.output = nn.Linear(size, int(config.num_labels))
-        self.post_init()
 
-    def forward(self, input_ids: Tensor, attention_mask: Tensor | None = None, **others: Any) -> Any:
-        """Return logits (texts, labels), divided by the calibrated temperature."""
-        mask = torch.ones_like(input_ids) if attention_mask is None else attention_mask
+    def forward(self, input_ids: Tensor, mask: Tensor) -> Tensor:
+        """Return probabilities (texts, labels), calibrated by the temperature."""
         states = self._dialogues(input_ids, mask) if self.is_dialogue else self._sentences(input_ids, mask)
-        return SequenceClassifierOutput(logits=self.output(states).float() / self.options["temperature"])
+        return torch.softmax(self.output(states).float() / self.options["temperature"], dim=-1)
 
     def _sentences(self, ids: Tensor, mask: Tensor) -> Tensor:
         """Return the pooled state of each sentence; a long one loses its end and keeps its last special token."""
@@ -107,3 +109,21 @@ class EdosForSequenceClassification(PreTrainedModel):
         given = weights if weights is not None else [[1.0] * len(row) for row in rows]
         factors = torch.tensor([[*row, *[0.0] * (width - len(row))] for row in given], device=device)
         return ids, mask, factors
+
+
+class EdosForSequenceClassification(PreTrainedModel):
+    """One classifier, or several that answer as one by the mean of their probabilities."""
+
+    base_model_prefix = "members"
+
+    def __init__(self, config: Any) -> None:
+        super().__init__(config)
+        self.temperature = float(config.edos["temperature"])
+        self.members = nn.ModuleList(Member(config, options) for options in config.edos["members"])
+        self.post_init()
+
+    def forward(self, input_ids: Tensor, attention_mask: Tensor | None = None, **others: Any) -> Any:
+        """Return logits (texts, labels), divided by the calibrated temperature."""
+        mask = torch.ones_like(input_ids) if attention_mask is None else attention_mask
+        shares = torch.stack([member(input_ids, mask) for member in self.members]).mean(dim=0)
+        return SequenceClassifierOutput(logits=shares.clamp_min(1e-38).log() / self.temperature)
