@@ -36,10 +36,10 @@ def _lists(language: str) -> set[str]:
 
 def cased_words(name: str) -> tuple[str, ...]:
     """The entries of ``conf/<name>.txt`` as they are written, in the file's order, each once."""
-    return _entries(text(f"{name}.txt"))
+    return entries_of(text(f"{name}.txt"))
 
 
 @cache
-def _entries(content: str) -> tuple[str, ...]:
+def entries_of(content: str) -> tuple[str, ...]:
     entries = (line.split("#", 1)[0].strip() for line in content.splitlines())
     return tuple(dict.fromkeys(entry for entry in entries if entry))

@@ -14,7 +14,7 @@ LAYERS = (
     {"etl.tables"},
     {"etl.pipeline"},
     {"etl.common"},
-    {"etl.llm", "etl.annotation"},
+    {"etl.llm", "etl.annotation", "etl.safety"},
     {"etl.subtitles", "etl.edos", "etl.replies", "etl.emo_pillars", "etl.augesc"},
     {"etl.training", "etl.analysis"},
     {"etl.publishing", "etl.demo"},

@@ -11,11 +11,11 @@ from typing import IO, Any
 from conf.errors import InputError
 from conf.settings import Settings
 from etl.augesc.conversation_texts import next_prompt
-from etl.augesc.safe_conversation import SafeConversation
-from etl.augesc.safety import chat_notice
 from etl.cli.safety import safe_conversation
 from etl.cli.saved_talk import SavedTalk
 from etl.pipeline.locations import model_at
+from etl.safety.answers import chat_notice
+from etl.safety.conversation import SafeConversation
 from udfs.answer_texts import answer_in
 from udfs.generate import source_of
 from udfs.llm_kinds import Source

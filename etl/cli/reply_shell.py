@@ -12,9 +12,9 @@ from typing import TextIO
 from conf.errors import InputError
 from conf.reply_settings import ReplyDecoding
 from conf.settings import Settings
-from etl.augesc.safe_conversation import SafeConversation
 from etl.cli.safety import safe_conversation
 from etl.pipeline.locations import model_at
+from etl.safety.conversation import SafeConversation
 from udfs.devices import set_threads
 from udfs.models.classifiers.dialogue_classifier import DialogueClassifier
 from udfs.models.language.causal_reply_generator import load_generator

@@ -4,9 +4,9 @@ from importlib.util import find_spec
 
 from conf.safety_settings import SafetySettings
 from conf.settings import Settings
-from etl.augesc.safe_conversation import SafeConversation
 from etl.pipeline.locations import model_at
-from udfs.models.classifiers.danger_words import DangerWords
+from etl.safety.conversation import SafeConversation
+from etl.safety.words import DangerWords
 
 WORDS_ALONE = (
     "Danger is looked for by phrases and words, without the sentence encoder: more of it is missed (docs/safety.md)."
@@ -25,7 +25,7 @@ def safe_conversation(settings: Settings) -> SafeConversation:
     if safety.encoder is None or (safety.encoder == SafetySettings().encoder and not _installed(safety.encoder)):
         words = DangerWords.packaged()
         return SafeConversation(words.scores, safety.threshold or words.threshold, safety.country, WORDS_ALONE)
-    from udfs.models.classifiers.danger_classifier import DangerClassifier
+    from etl.safety.classifier import DangerClassifier
 
     found = model_at(safety.encoder, settings)
     model = DangerClassifier.packaged(found.path, found.identity)

@@ -8,11 +8,11 @@ import pytest
 
 from conf.errors import InputError
 from conf.settings import load_settings
-from etl.augesc.safe_conversation import SafeConversation
-from etl.augesc.safety import chat_notice, danger_answer, state_answer, withheld_reply
 from etl.cli.chat import LONGEST, converse
 from etl.cli.command_line import main
 from etl.cli.safety import WORDS_ALONE, safe_conversation
+from etl.safety.answers import chat_notice, danger_answer, state_answer, withheld_reply
+from etl.safety.conversation import SafeConversation
 from tests.udfs.tiny_models import tiny_language_model
 
 ALONE = "safety.encoder=null"

@@ -10,15 +10,15 @@ import torch
 
 from conf.errors import InputError
 from conf.safety_settings import SafetySettings
-from etl.augesc.danger_set import DangerLine
 from etl.pipeline.model_loader import resolve
-from etl.training.danger import chosen_threshold, gate, risk
-from etl.training.danger_tuning import Trained, far, tuned, typed, varied
+from etl.safety.classifier import BIAS, CONFIG, HEAD, DangerClassifier, TunedEncoder
+from etl.safety.examples import Examples, FrozenFeatures
+from etl.safety.lines import DangerLine
+from etl.safety.training import chosen_threshold, gate, risk
+from etl.safety.tuning import Trained, far, tuned, typed, varied
+from etl.safety.words import BITS, DangerWords
 from tests.udfs.tiny_models import tiny_encoder
 from udfs.models.classifiers.classifier import load_encoder
-from udfs.models.classifiers.danger_classifier import BIAS, CONFIG, HEAD, DangerClassifier, TunedEncoder
-from udfs.models.classifiers.danger_examples import Examples, FrozenFeatures
-from udfs.models.classifiers.danger_words import BITS, DangerWords
 
 TEXTS = ["i am sad", "the dog was lost when it rain", "happy happy joy", "i cry"]
 EXAMPLES = [("i cry and cry", True), ("i am sad", True), ("happy happy joy", False), ("the dog was lost", False)]
@@ -48,16 +48,26 @@ def test_features_do_not_depend_on_the_batch(features: FrozenFeatures) -> None:
     assert features(["word " * 5_000]).shape == alone[:1].shape
 
 
-def test_like_lines_vote_and_a_line_itself_can_be_left_out() -> None:
-    vectors = np.array([[1, 0], [0.8, 0.6], [0, 1]], np.float32)
-    examples = Examples.of(vectors, [True, True, False])
-    near, far_off, between = examples.shares(np.array([[1, 0], [0, 1], [0.6, 0.8]], np.float32))
+def test_like_lines_vote_and_some_can_be_left_out() -> None:
+    features = np.array([[1, 0, 0], [0.8, 0.6, 0], [0, 1, 0], [0, 0, 1]], np.float32)
+    examples = Examples.of(features, [True, True, False, True], [False, False, False, True], 3)
+    near, far_off, between = examples.shares(np.array([[1, 0, 0], [0, 1, 0], [0.6, 0.8, 0]], np.float32))
     assert near > 0.999 > 0.5 > far_off
     assert far_off < 0.01
     assert far_off < between < near
-    assert examples.shares(vectors[:1], 0)[0] > 0.99
-    assert examples.shares(vectors[2:], 2)[0] > 0.999
-    assert np.allclose(examples.vectors * examples.scale, vectors, atol=0.005)
+    assert examples.shares(features[2:3])[0] < 0.01
+    assert examples.shares(features[2:3], np.array([False, False, True, False]))[0] > 0.999
+    assert examples.held_out.tolist() == [False, False, False, True]
+
+
+def test_stored_vectors_keep_the_cosines_of_the_features() -> None:
+    features = np.random.default_rng(1).normal(size=(40, 12)).astype(np.float32)
+    features[:, 6:] *= 0.01
+    features /= np.linalg.norm(features, axis=1, keepdims=True)
+    examples = Examples.of(features, [True] * 40, [False] * 40, 6)
+    vectors = examples.vectors * examples.scale
+    assert vectors.shape == (40, 6)
+    assert np.allclose(vectors @ vectors.T, features @ features.T, atol=0.03)
 
 
 def test_training_tells_the_examples_apart(encoder: Path, weights: dict[str, torch.Tensor]) -> None:
@@ -69,13 +79,14 @@ def test_what_is_stored_gives_the_same_scores_on_the_same_encoder(
     encoder: Path, weights: dict[str, torch.Tensor], tmp_path: Path
 ) -> None:
     whole = FrozenFeatures(*load_encoder(encoder), (1, 2))
-    examples = Examples.of(whole([text for text, _ in EXAMPLES]), [danger for _, danger in EXAMPLES])
+    vectors = whole([text for text, _ in EXAMPLES])
+    examples = Examples.of(vectors, [danger for _, danger in EXAMPLES], [False] * len(EXAMPLES))
     words = DangerWords.of(np.linspace(-1, 1, 2 ** (BITS + 1)), 0.0, 0.5)
     model = DangerClassifier(TunedEncoder(*load_encoder(encoder), weights), whole, examples, words, 0.3)
     scores = dict(zip([text for text, _ in EXAMPLES], model.scores([text for text, _ in EXAMPLES]), strict=True))
     assert all((scores[text] > 0.5) == danger for text, danger in EXAMPLES)
     assert model.scores([]) == []
-    assert model.scores(["i am sad"], without=1)[0] < scores["i am sad"]
+    assert model.scores(["i am sad"], np.arange(len(EXAMPLES)) == 1)[0] < scores["i am sad"]
     model.save(tmp_path, "file:encoder#1")
     assert {path.suffix for path in tmp_path.iterdir()} == {".safetensors", ".json"}
     again = DangerClassifier.read(tmp_path, encoder, "file:encoder#1")
@@ -148,7 +159,7 @@ def test_the_packaged_classifier_tells_danger_from_everyday_talk(tmp_path: Path)
 
 
 def test_the_packaged_configuration_names_the_default_encoder() -> None:
-    folder = Path("conf/safety")
+    folder = Path("etl/safety/weights")
     config = json.loads((folder / CONFIG).read_text("utf-8"))
     assert config["encoder"].startswith(f"{SafetySettings().encoder}==")
     assert 0 < config["threshold"] < 1

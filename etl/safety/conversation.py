@@ -7,7 +7,8 @@ own lines are screened as well.
 
 from collections.abc import Callable, Sequence
 
-from etl.augesc.safety import DOUBTFUL, HARMFUL, PHRASES, danger, danger_answer, state_answer, withheld_reply
+from etl.safety.answers import danger_answer, state_answer, withheld_reply
+from etl.safety.phrases import DOUBTFUL, HARMFUL, PHRASES, danger
 
 Scores = Callable[[Sequence[str]], Sequence[float]]
 """From texts to the classifier's probabilities of danger."""

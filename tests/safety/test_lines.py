@@ -4,9 +4,8 @@ from collections import Counter
 
 import pytest
 
-from conf.wordlists import cased_words
-from etl.augesc.danger_grammar import DANGER, FOLDER, HARMLESS, grammar_lines, parsed, wordings
-from etl.augesc.danger_set import (
+from etl.safety.grammar import DANGER, FOLDER, HARMLESS, grammar_lines, parsed, wordings
+from etl.safety.lines import (
     HELD_OUT,
     LINE_BREAK,
     TUNE,
@@ -14,13 +13,15 @@ from etl.augesc.danger_set import (
     Rate,
     evaluation_lines,
     half_of,
+    kind_lines,
     rates,
-    training_lines,
     unlike,
 )
-from etl.training.danger import learnt_lines
+from etl.safety.stored import entries
+from etl.safety.training import learnt_lines
 
 EVALUATED = [*evaluation_lines(TUNE), *evaluation_lines(HELD_OUT)]
+BY_KIND = [*kind_lines(TUNE), *kind_lines(HELD_OUT)]
 
 
 def test_the_halves_follow_from_the_texts() -> None:
@@ -33,9 +34,37 @@ def test_the_halves_follow_from_the_texts() -> None:
 def test_no_line_to_learn_from_is_like_one_that_is_judged() -> None:
     learnt = learnt_lines()
     assert min(Counter(line.danger for line in learnt).values()) > 3_000
-    assert {line.text for line in training_lines()} <= {line.text for line in learnt}
     assert unlike(learnt, EVALUATED) == learnt
+    assert unlike(learnt, BY_KIND) == learnt
     assert unlike([*learnt[:3], EVALUATED[0]], EVALUATED) == learnt[:3]
+
+
+def test_whole_kinds_and_one_style_are_held_out_of_the_lines_by_kind() -> None:
+    tuned = kind_lines(TUNE)
+    held_out = kind_lines(HELD_OUT)
+    assert len(tuned) + len(held_out) == 630
+    assert len({line.text for line in BY_KIND}) == 630
+    whole = {line.kind for line in held_out} - {line.kind for line in tuned}
+    assert whole == {
+        "places",
+        "not waking",
+        "earlier attempts",
+        "threats to others",
+        "disguised words",
+        "recklessness",
+    }
+    assert {line.style for line in held_out if line.kind not in whole} == {"wry"}
+    assert "wry" not in {line.style for line in tuned}
+
+
+def test_each_kind_has_look_alikes_in_four_languages_and_at_least_four_styles() -> None:
+    for kind in {line.kind for line in BY_KIND}:
+        lines = [line for line in BY_KIND if line.kind == kind]
+        for danger in (True, False):
+            some = [line for line in lines if line.danger == danger]
+            assert len(some) >= 12, kind
+            assert len({line.style for line in some}) >= 4, kind
+        assert {line.language for line in lines} == {"en", "es", "de", "fr"}, kind
 
 
 def test_shared_words_count_once_whatever_their_case() -> None:
@@ -50,7 +79,7 @@ def test_shared_words_count_once_whatever_their_case() -> None:
 
 @pytest.mark.parametrize("kind", [*DANGER, *HARMLESS])
 def test_each_template_has_whole_wordings(kind: str) -> None:
-    slots, templates = parsed(cased_words(f"{FOLDER}/{kind}"))
+    slots, templates = parsed(entries(f"{FOLDER}/{kind}"))
     assert len(set(templates)) == len(templates) > 25
     for template in templates:
         found = wordings(template, slots, 3)

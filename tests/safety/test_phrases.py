@@ -4,17 +4,9 @@ import pytest
 
 from conf.resources import stored
 from conf.safety_settings import HOTLINES
-from conf.wordlists import cased_words
-from etl.augesc.safety import (
-    DOUBTFUL,
-    HARMFUL,
-    PHRASES,
-    chat_notice,
-    danger,
-    danger_answer,
-    state_answer,
-    withheld_reply,
-)
+from etl.safety.answers import chat_notice, danger_answer, state_answer, withheld_reply
+from etl.safety.phrases import DOUBTFUL, HARMFUL, PHRASES, danger
+from etl.safety.stored import entries
 
 DANGER = [
     "I want to die",
@@ -72,6 +64,24 @@ DANGER = [
     "take my own life",
     "I see no way out",
     "No. " * 2000 + "I want to die",
+    "ya no quiero vivir",
+    "Quisiera morirme esta noche",
+    "me quiero su1c1dar",
+    "ich will nicht mehr leben",
+    "Ich möchte sterben.",
+    "ich bring mich um",
+    "j'ai envie de mourir",
+    "jveux plus vivre",
+    "je vais me suicider",
+    "voglio morire",
+    "não quero mais viver",
+    "ik wil dood",
+    "chcę umrzeć",
+    "vill inte leva",
+    "хочу умереть",
+    "我想死",
+    "もう死にたい",
+    "죽고 싶어",
 ]
 EVERYDAY = [
     "",
@@ -108,6 +118,16 @@ EVERYDAY = [
     "we jumped in the pool",
     "I was so embarrassed I wanted to hide",
     "你好",
+    "I nearly died laughing, I want to die of embarrassment",
+    "that was career suicide",
+    "we ran 10 kms",
+    "me muero de hambre",
+    "quiero morirme de risa",
+    "mourir de rire",
+    "ich sterbe vor Hunger",
+    "ich will nach Hause",
+    "je veux dormir",
+    "хочу спать",
     "😀",
 ]
 
@@ -124,7 +144,7 @@ def test_everyday_talk_is_left_alone(line: str) -> None:
 
 @pytest.mark.parametrize("phrases", [PHRASES, DOUBTFUL, HARMFUL])
 def test_every_phrase_of_a_list_is_found(phrases: str) -> None:
-    for entry in cased_words(phrases):
+    for entry in (entry for name in phrases for entry in entries(name)):
         assert danger("well, " + entry.replace("..", "very").replace("*", "") + "!", phrases) is not None, entry
 
 

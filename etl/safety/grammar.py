@@ -1,4 +1,4 @@
-"""Lines to learn danger from that are written as templates: ``conf/safety/grammar``, a file for each kind.
+"""Lines to learn danger from that are written as templates: ``data/grammar``, a file for each kind.
 
 In a template ``[a|b]`` is one of several wordings, and ``{name}`` one of the slot's fillings (``@name = a | b``).
 """
@@ -7,10 +7,10 @@ import random
 import re
 from collections.abc import Mapping
 
-from conf.wordlists import cased_words
-from etl.augesc.danger_set import DangerLine
+from etl.safety.lines import DangerLine
+from etl.safety.stored import entries
 
-FOLDER = "safety/grammar"
+FOLDER = "grammar"
 DANGER = ("self_harm", "overdose", "violence_against", "violence_by", "children", "eating", "psychosis")
 HARMLESS = ("figurative", "sad_but_safe", "lookalike_topic", "support_talk", "everyday")
 DANGER_WORDINGS = 8
@@ -29,21 +29,21 @@ def grammar_lines(
     found = []
     for kind in (*DANGER, *HARMLESS):
         dangerous = kind in DANGER
-        slots, templates = parsed(cased_words(f"{FOLDER}/{kind}"))
+        slots, templates = parsed(entries(f"{FOLDER}/{kind}"))
         for template in templates:
             for text in wordings(template, slots, danger_wordings if dangerous else harmless_wordings):
                 found.append(DangerLine(kind, dangerous, (text,), "", f"{kind}: {template}"))
     return found
 
 
-def parsed(entries: tuple[str, ...]) -> tuple[Slots, list[str]]:
+def parsed(lines: tuple[str, ...]) -> tuple[Slots, list[str]]:
     """Return the slots and the templates of a file's entries."""
     slots = {}
-    for entry in entries:
+    for entry in lines:
         if entry.startswith("@"):
             name, fillings = entry[1:].split("=", 1)
             slots[name.strip()] = [one.strip() for one in fillings.split("|")]
-    return slots, [entry for entry in entries if not entry.startswith("@")]
+    return slots, [entry for entry in lines if not entry.startswith("@")]
 
 
 def wordings(template: str, slots: Slots, most: int) -> list[str]:

@@ -12,40 +12,61 @@ from torch import nn
 
 from conf.errors import InputError
 
-WEIGHTS = "danger_examples.safetensors"
+WEIGHTS = "examples.safetensors"
 LAYERS = (4, 5, 6)
 MAX_TOKENS = 64
 BATCH_SIZE = 32
 SHARPNESS = 30.0
-"""Of the weights exp(30 * cosine), chosen on the tuned half of the danger set."""
+"""Of the weights exp(30 * cosine), chosen on the tuned halves of the lines."""
+DIMENSIONS = 96
+"""Of the vectors that are stored: of the features' principal components."""
 
 Matrix = NDArray[np.float32]
 
 
 class Examples(NamedTuple):
-    """The vectors of known lines, whole numbers times ``scale``, and which of the lines speak of danger."""
+    """The vectors of known lines, in whole numbers times a scale, and which of the lines speak of danger.
+
+    Attributes:
+        projection: (features, dimensions), whole numbers times ``projection_scale``: from features to vectors.
+        held_out: which of the lines do not vote where the classifier is judged by the held-out halves.
+    """
 
     vectors: NDArray[np.int8]
     scale: NDArray[np.float32]
+    projection: NDArray[np.int8]
+    projection_scale: NDArray[np.float32]
     danger: NDArray[np.bool_]
+    held_out: NDArray[np.bool_]
 
     @classmethod
-    def of(cls, vectors: Matrix, danger: Sequence[bool]) -> "Examples":
-        """Return vectors and truths in the form that is stored."""
-        scale = np.float32(np.abs(vectors).max() / 127)
-        whole = np.rint(vectors / scale).astype(np.int8)
-        return cls(whole, np.array([scale], np.float32), np.array(danger, dtype=bool))
+    def of(
+        cls, features: Matrix, danger: Sequence[bool], held_out: Sequence[bool], dimensions: int = DIMENSIONS
+    ) -> "Examples":
+        """Return the form that is stored of features and truths; the components are those of the lines not held out."""
+        kept = features[~np.array(held_out, dtype=bool)]
+        components = np.linalg.svd(kept, full_matrices=False)[2][:dimensions].T
+        projection, projection_scale = _whole(components)
+        vectors, scale = _whole(_projected(features, projection * projection_scale))
+        return cls(
+            vectors,
+            scale,
+            projection,
+            projection_scale,
+            np.array(danger, dtype=bool),
+            np.array(held_out, dtype=bool),
+        )
 
-    def shares(self, vectors: Matrix, without: int | None = None) -> NDArray[np.float64]:
-        """Return, for each vector, the share of danger among the examples, each weighted by its similarity.
+    def shares(self, features: Matrix, without: NDArray[np.bool_] | None = None) -> NDArray[np.float64]:
+        """Return, for each row of features, the share of danger among the examples, weighted by their similarity.
 
         Args:
-            vectors: of length 1.
-            without: the place of an example that does not count, which is the line itself.
+            without: of each example, whether it does not vote.
         """
+        vectors = _projected(features, self.projection * self.projection_scale)
         cosines = vectors @ (self.vectors.astype(np.float32) * self.scale).T
         if without is not None:
-            cosines[:, without] = -1
+            cosines[:, without] = -np.inf
         weights = np.exp(SHARPNESS * (cosines - cosines.max(1, keepdims=True))).astype(np.float64)
         return np.asarray(weights @ self.danger / weights.sum(1))
 
@@ -66,6 +87,19 @@ class Examples(NamedTuple):
         """Write the examples."""
         folder.mkdir(parents=True, exist_ok=True)
         save_file(self._asdict(), folder / WEIGHTS)
+
+
+def _projected(features: Matrix, projection: Matrix) -> Matrix:
+    """Return features on their principal components, each row of length 1."""
+    vectors = features @ projection
+    return np.asarray(vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-12))
+
+
+def _whole(matrix: NDArray[np.floating[Any]]) -> tuple[NDArray[np.int8], NDArray[np.float32]]:
+    """Return a matrix as whole numbers in -127..127, and the scale that they are multiplied with."""
+    scale = np.float32(np.abs(matrix).max() / 127)
+    # Row by row in memory: what is stored is the memory as it lies.
+    return np.ascontiguousarray(np.rint(matrix / scale).astype(np.int8)), np.array([scale], np.float32)
 
 
 def tokenized(tokenizer: Any, texts: Sequence[str]) -> Iterator[Any]:

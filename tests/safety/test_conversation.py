@@ -4,8 +4,8 @@ from itertools import pairwise
 
 import pytest
 
-from etl.augesc.safe_conversation import WINDOW_WORDS, SafeConversation, windows
-from etl.augesc.safety import danger_answer, state_answer, withheld_reply
+from etl.safety.answers import danger_answer, state_answer, withheld_reply
+from etl.safety.conversation import WINDOW_WORDS, SafeConversation, windows
 
 
 def alarm_after(lines: list[str], **options) -> int | None:

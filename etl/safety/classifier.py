@@ -1,12 +1,12 @@
 """A classifier of lines that speak of danger, kept in the package: three judges, whose log odds are added.
 
 A sentence encoder with small changes and a head; known lines that vote by their similarity; and a model over words. The
-changes are of low rank (LoRA): what is stored is a hundredth of the encoder, which itself comes from its package.
+changes are of low rank (LoRA): what is stored is a hundredth of the encoder, which itself comes from its package. All
+three read a line with disguised words undone and in English words (`etl.safety.glosses.reading`).
 """
 
 import json
 from collections.abc import Mapping, Sequence
-from importlib.resources import as_file, files
 from pathlib import Path
 from typing import Any
 
@@ -17,13 +17,15 @@ from safetensors.torch import load_file, save_file
 from torch import Tensor, nn
 
 from conf.errors import InputError
+from etl.safety.examples import Examples, FrozenFeatures, tokenized
+from etl.safety.glosses import reading
+from etl.safety.stored import weights as packaged_weights
+from etl.safety.words import DangerWords
 from udfs.models.batches import mean_pooled
 from udfs.models.classifiers.classifier import load_encoder
-from udfs.models.classifiers.danger_examples import Examples, FrozenFeatures, tokenized
-from udfs.models.classifiers.danger_words import DangerWords
 
-WEIGHTS = "danger_classifier.safetensors"
-CONFIG = "danger_classifier.json"
+WEIGHTS = "classifier.safetensors"
+CONFIG = "classifier.json"
 DECIMALS = 4
 DOWN = ".down"
 UP = ".up"
@@ -32,7 +34,7 @@ BIAS = "head.bias"
 TUNED = 0.3
 VOTES = 0.75
 WORDS = 0.2
-"""Weights of the three judges' log odds, chosen on the tuned half of the danger set."""
+"""Weights of the three judges' log odds, chosen on the tuned halves of the lines."""
 SMALLEST = 1e-4
 
 Weights = Mapping[str, Tensor]
@@ -85,17 +87,18 @@ class DangerClassifier:
         self.words = words
         self.threshold = threshold
 
-    def scores(self, texts: Sequence[str], without: int | None = None) -> list[float]:
+    def scores(self, texts: Sequence[str], without: NDArray[np.bool_] | None = None) -> list[float]:
         """Return the probability of danger of each text, rounded to 4 digits.
 
         Args:
-            without: the place of an example that does not vote.
+            without: of each example, whether it does not vote.
         """
         if not texts:
             return []
-        votes = log_odds(self.examples.shares(self.features(texts), without))
+        read = [reading(text) for text in texts]
+        votes = log_odds(self.examples.shares(self.features(read), without))
         words = log_odds(np.array(self.words.scores(texts)))
-        total = TUNED * self.tuned.odds(texts) + VOTES * votes + WORDS * words
+        total = TUNED * self.tuned.odds(read) + VOTES * votes + WORDS * words
         return [round(float(one), DECIMALS) for one in 1 / (1 + np.exp(-total))]
 
     @classmethod
@@ -105,7 +108,7 @@ class DangerClassifier:
         Raises:
             InputError: `identity` is another encoder.
         """
-        with as_file(files("conf") / "safety") as folder:
+        with packaged_weights() as folder:
             return cls.read(folder, encoder_path, identity)
 
     @classmethod

@@ -6,7 +6,6 @@ It needs no torch: a linear model over hashed runs of words and letters, kept in
 import json
 import re
 from collections.abc import Sequence
-from importlib.resources import as_file, files
 from pathlib import Path
 from typing import Any
 
@@ -17,9 +16,12 @@ from scipy.sparse import csr_matrix, hstack
 from sklearn.feature_extraction.text import HashingVectorizer
 
 from conf.errors import InputError
+from etl.safety.glosses import reading
+from etl.safety.spelling import simplified
+from etl.safety.stored import weights
 
-WEIGHTS = "danger_words.safetensors"
-CONFIG = "danger_words.json"
+WEIGHTS = "words.safetensors"
+CONFIG = "words.json"
 BITS = 16
 """Of the numbers of columns for runs of words, and for runs of letters."""
 WORDS = (1, 3)
@@ -34,8 +36,8 @@ class DangerWords:
         threshold: of the probability, chosen on the half of the danger set that is tuned on.
     """
 
-    def __init__(self, weights: NDArray[np.int8], scale: float, bias: float, threshold: float) -> None:
-        self.weights = weights
+    def __init__(self, coefficients: NDArray[np.int8], scale: float, bias: float, threshold: float) -> None:
+        self.coefficients = coefficients
         self.scale = scale
         self.bias = bias
         self.threshold = threshold
@@ -50,13 +52,13 @@ class DangerWords:
         """Return the probability of danger of each text, rounded to 4 digits."""
         if not texts:
             return []
-        margins = counted(texts) @ self.weights.astype(np.float64) * self.scale + self.bias
+        margins = counted(texts) @ self.coefficients.astype(np.float64) * self.scale + self.bias
         return [round(float(one), 4) for one in 1 / (1 + np.exp(-margins))]
 
     @classmethod
     def packaged(cls) -> "DangerWords":
         """Return the classifier that comes with the package."""
-        with as_file(files("conf") / "safety") as folder:
+        with weights() as folder:
             return cls.read(folder)
 
     @classmethod
@@ -68,23 +70,23 @@ class DangerWords:
         """
         try:
             config = json.loads((folder / CONFIG).read_text(encoding="utf-8"))
-            weights = load_file(folder / WEIGHTS)["weights"]
+            coefficients = load_file(folder / WEIGHTS)["weights"]
         except OSError as error:
             raise InputError(f"{folder}: no danger classifier ({error.strerror or error})") from None
-        return cls(weights, config["scale"], config["bias"], config["threshold"])
+        return cls(coefficients, config["scale"], config["bias"], config["threshold"])
 
     def save(self, folder: Path) -> None:
         """Write the weights and the configuration."""
         folder.mkdir(parents=True, exist_ok=True)
-        save_file({"weights": self.weights}, folder / WEIGHTS)
+        save_file({"weights": self.coefficients}, folder / WEIGHTS)
         config = {"scale": self.scale, "bias": self.bias, "threshold": self.threshold}
         (folder / CONFIG).write_text(json.dumps(config, indent=2) + "\n", encoding="utf-8")
 
 
 def counted(texts: Sequence[str]) -> csr_matrix:
-    """Return the features of texts: which runs of words and of letters there are, each kind of length 1."""
-    plain = [re.sub("['’`]", "", text.lower()) for text in texts]
+    """Return the features of texts as `reading` gives them: runs of words and of letters, each kind of length 1."""
+    plain = [re.sub("['’`]", "", simplified(reading(text))) for text in texts]
     options: dict[str, Any] = {"n_features": 2**BITS, "alternate_sign": False, "binary": True}
-    words = HashingVectorizer(ngram_range=WORDS, token_pattern="[a-z]+", **options)
+    words = HashingVectorizer(ngram_range=WORDS, token_pattern=r"\w+", **options)
     letters = HashingVectorizer(ngram_range=LETTERS, analyzer="char_wb", **options)
     return csr_matrix(hstack([words.transform(plain), letters.transform(plain)]))

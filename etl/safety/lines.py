@@ -10,10 +10,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from conf.resources import text as resource
+from etl.safety.stored import data
 
-TRAINING = "safety/danger_training.csv"
-EVALUATION = "safety/danger_evaluation.csv"
+TRAINING = "training.csv"
+EVALUATION = "evaluation.csv"
+KINDS = "kinds.csv"
 TUNE = "tune"
 HELD_OUT = "held_out"
 LINE_BREAK = " / "
@@ -30,6 +31,8 @@ class DangerLine(NamedTuple):
     lines: tuple[str, ...]
     half: str
     template: str = ""
+    language: str = "en"
+    style: str = ""
 
     @property
     def text(self) -> str:
@@ -75,6 +78,15 @@ def training_lines() -> list[DangerLine]:
 def evaluation_lines(half: str) -> list[DangerLine]:
     """Return one half of the evaluation set: ``tune`` or ``held_out``."""
     return [line for line in _read(EVALUATION) if line.half == half]
+
+
+def kind_lines(half: str) -> list[DangerLine]:
+    """Return one half of the lines by kind: ``tune`` or ``held_out``.
+
+    Held out are whole kinds, and one author-like style of writing in all kinds. Of each kind there are lines of danger
+    and lines that look alike.
+    """
+    return [line for line in _read(KINDS) if line.half == half]
 
 
 def unlike(lines: Iterable[DangerLine], judged: Iterable[DangerLine], most: float = MOST_OVERLAP) -> list[DangerLine]:
@@ -124,8 +136,14 @@ def _words(text: str) -> frozenset[str]:
 
 
 def _read(name: str) -> list[DangerLine]:
-    rows = csv.DictReader(resource(name).splitlines())
     return [
-        DangerLine(row["kind"], row["danger"] == "1", tuple(row["text"].split(LINE_BREAK)), row.get("half", ""))
-        for row in rows
+        DangerLine(
+            kind=row["kind"],
+            danger=row["danger"] == "1",
+            lines=tuple(row["text"].split(LINE_BREAK)),
+            half=row.get("half", ""),
+            language=row.get("language", "en"),
+            style=row.get("style", ""),
+        )
+        for row in csv.DictReader(data(name).splitlines())
     ]

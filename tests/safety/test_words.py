@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from conf.errors import InputError
-from udfs.models.classifiers.danger_words import BITS, DangerWords, counted
+from etl.safety.words import BITS, DangerWords, counted
 
 TEXTS = ["I'm so sad", "the dog was lost", "happy joy", ""]
 

@@ -13,10 +13,10 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor, nn
 
-from etl.augesc.danger_set import DangerLine
+from etl.safety.classifier import BIAS, DOWN, HEAD, UP
+from etl.safety.examples import MAX_TOKENS
+from etl.safety.lines import DangerLine
 from udfs.models.batches import mean_pooled
-from udfs.models.classifiers.danger_classifier import BIAS, DOWN, HEAD, UP
-from udfs.models.classifiers.danger_examples import MAX_TOKENS
 
 RANK = 8
 STRENGTH = 2.0
