@@ -154,10 +154,10 @@ def test_the_table_adds_up_and_fits_a_terminal(gpus: bool) -> None:
 @pytest.mark.parametrize(
     ("prices", "costs"),
     [
-        ({"core_hour": 0.1}, ["0.2", "10.0", "10.2"]),
-        ({"gpu_hour": 3}, ["1.5", "0.0", "1.5"]),
-        ({"core_hour": 0.1, "gpu_hour": 3}, ["1.7", "10.0", "11.7"]),
-        ({"core_hour": 0}, ["0.0", "0.0", "0.0"]),
+        ({"core_hour": 0.1}, ["0.2", "10", "10.2"]),
+        ({"gpu_hour": 3}, ["1.5", "0", "1.5"]),
+        ({"core_hour": 0.1, "gpu_hour": 3}, ["1.7", "10", "11.7"]),
+        ({"core_hour": 0}, ["0", "0", "0"]),
     ],
 )
 def test_prices_make_a_cost_of_each_stage_and_of_all(prices: dict[str, float], costs: list[str]) -> None:
