@@ -53,7 +53,9 @@ def _scored_files(chosen: DataFrame, files: DataFrame, turn_scores: DataFrame) -
     units=RowAccounting(
         "sentences",
         "sum(sentence_count)",
-        "sum(aggregate(turns, 0L, (n, t) -> n + t.sentence_last - t.sentence_first + 1))",
+        # By fields, so that the texts of all dialogues are not read for it.
+        "sum(aggregate(turns.sentence_last, 0L, (n, at) -> n + at) - "
+        "aggregate(turns.sentence_first, 0L, (n, at) -> n + at) + size(turns.sentence_first))",
     ),
     version=6,
 )

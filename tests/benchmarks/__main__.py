@@ -20,6 +20,7 @@ NAMES = [
     "reading",
     "spark_reading",
     "pipeline",
+    "growth",
     "stages",
     "near_duplicates",
     "embeddings",
