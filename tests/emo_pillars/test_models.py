@@ -158,7 +158,11 @@ def test_models_are_registered_with_their_threshold(learned: PipelineContext) ->
         metrics = client.get_run(version.run_id).data.metrics
         assert 0.05 <= metrics["held_out_threshold"] <= 0.95
         artifacts = {item.path for item in client.list_artifacts(version.run_id)}
-        assert {"held_out_precision_recall.png", "held_out_precision_recall.csv", "held_out_per_class.csv"} <= artifacts
+        assert {
+            "validation_precision_recall.png",
+            "validation_precision_recall.csv",
+            "held_out_per_class.csv",
+        } <= artifacts
 
 
 def test_a_split_without_rows_is_refused(learned: PipelineContext, tmp_path: Path) -> None:
