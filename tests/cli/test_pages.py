@@ -107,7 +107,8 @@ def test_dotted_names_are_settings_tables_or_views(page: str) -> None:
     starts = {*Settings.model_fields, *(name.split(".")[0] for name in known)} - {"spark"}  # Spark's own keys
     for span in spans(PAGES[page]):
         name = re.fullmatch(r"([a-z_]+(?:\.[a-z_]+)+)(?:=.*)?", span)
-        if name is None or name[1].split(".")[0] not in starts or span.endswith((".md", ".py", ".sql", ".ipynb", ".csv")):
+        is_file = span.endswith((".md", ".py", ".sql", ".ipynb", ".csv"))
+        if name is None or name[1].split(".")[0] not in starts or is_file:
             continue
         assert name[1] in known or is_setting(name[1]), name[1]
 

@@ -23,6 +23,9 @@ _HEAD = re.compile(rb'<\?xml version="1\.0" encoding="(?:utf|UTF)-8" ?\?>\s*<doc
 _OTHER = rb'(?: (?!xmlns=|alternative=)[a-z]+="[^"<>]*")*'
 # A whole tag, with the truecased form of a word.
 _TAG = re.compile(rb'<(?:s%b|w%b(?: alternative="([^"<>]*)"%b)?)>' % (_OTHER, _OTHER, _OTHER))
+_FORM = b' alternative="'
+_EMPTY_FORM = b' alternative=""'
+_SHORTEST_ATTRIBUTE = b" initial="
 _MOST_BYTES = 10_000_000  # libxml2's limit for a text, which it checks only when it builds a tree
 _WIDE_WHITE = re.compile(rb"\xc2[\x85\xa0]|\xe1\x9a\x80|\xe2\x80[\x80-\x8a\xa8\xa9\xaf]|\xe2\x81\x9f|\xe3\x80\x80")
 _WIDE_WHITE_BEGINS = (b"\xc2", b"\xe1\x9a\x80", b"\xe2\x80", b"\xe2\x81", b"\xe3\x80\x80")
@@ -91,6 +94,11 @@ class _Bounds:
         return cls(words[opened], words[closed], times[opened], times[closed])
 
 
+def attribute_quirks(data: bytes) -> Counter[str]:
+    """Return how many words were corrected or are emphasised."""
+    return Counter(word_corrected=data.count(_SHORTEST_ATTRIBUTE), emphasis=data.count(b" emphasis="))
+
+
 def has_regular_head(data: bytes) -> bool:
     """Return whether a file begins as OPUS writes it, in UTF-8, and is not too large for the fast parser."""
     return len(data) <= _MOST_BYTES and _HEAD.match(data) is not None
@@ -139,6 +147,11 @@ def cut_regular(data: bytes, truecase: bool) -> Cut | None:
     if truecased is None:
         return None
     quirks["word_truecased"] = truecased
+    # Between the tags, but for words, is no room for an attribute.
+    between = (opens[1:] - closes[:-1])[kinds[:-1] != _W]
+    has_room = (between > len(_SHORTEST_ATTRIBUTE)).any()
+    outside = (data[: start + opens[0]], data[start + closes[-1] :])
+    quirks += attribute_quirks(data if has_room else b"".join([*outside, *written]))
     texts = _texts(body, begins, ends, tags.words_before[opened], tags.words_before[closed])
     found = _sentences(texts, _Bounds.of(tags, opened, closed), times, tags, words, quirks)
     count = len(words) - quirks["word_empty"]
@@ -205,19 +218,17 @@ def _use_alternatives(
     Returns:
         None if a tag is not in the regular form.
     """
+    joined = b"".join(written)
     # Each tag has one "<", so as many matches as tags are all of them.
-    found = list(_TAG.finditer(b"".join(written)))
-    if len(found) != len(written):
+    forms = _TAG.findall(joined)
+    if len(forms) != len(written):
         return None
-    count = 0
-    for match, tag, word in zip(found, tags.tolist(), words.tolist(), strict=True):
-        begins, ends = match.span(1)
-        if begins >= 0:
-            count += 1
-            if truecase and begins < ends and not match[1].isspace():
-                shift = tag - match.start()
-                spans[0][word] = begins + shift
-                spans[1][word] = ends + shift
+    used = [number for number, form in enumerate(forms) if form]
+    count = joined.count(_EMPTY_FORM) + len(used)
+    used = [number for number in used if not forms[number].isspace()] if truecase else []
+    first = tags[used] + [written[number].index(_FORM) for number in used] + len(_FORM)
+    spans[0][words[used]] = first
+    spans[1][words[used]] = first + [len(forms[number]) for number in used]
     return count
 
 

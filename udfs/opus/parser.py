@@ -7,7 +7,7 @@ from typing import Any
 from lxml import etree
 
 from udfs.opus.encodings import as_utf8
-from udfs.opus.fast_parser import Cut, cut_regular, has_regular_head
+from udfs.opus.fast_parser import Cut, attribute_quirks, cut_regular, has_regular_head
 from udfs.opus.files import UnreadableError
 from udfs.opus.meta import meta_columns
 from udfs.opus.normal_form import normal_form
@@ -79,19 +79,14 @@ def _by_arrays(data: bytes, truecase: bool) -> Subtitles | None:
     tail = _tail(cut)
     if tail is None or _NOT_META(tail):
         return None
-    quirks = _raw_quirks(data) + cut.quirks
-    return _subtitles(cut.document_id, cut.sentences, cut.token_count, tail.find("meta"), quirks)
+    return _subtitles(cut.document_id, cut.sentences, cut.token_count, tail.find("meta"), cut.quirks)
 
 
 def _by_tree(data: bytes, truecase: bool, language: str | None) -> Subtitles:
     _refuse_doctype(data)
-    quirks = _raw_quirks(data)
+    quirks = attribute_quirks(data)
     document_id, found, meta = _from_tree(data, truecase, language, quirks)
     return _subtitles(document_id, *sentences_of(parted(found, quirks), quirks), meta, quirks)
-
-
-def _raw_quirks(data: bytes) -> Counter[str]:
-    return Counter(word_corrected=data.count(b" initial="), emphasis=data.count(b" emphasis="))
 
 
 def _subtitles(
