@@ -272,10 +272,10 @@ def _in_normal_form(
         said = changed[row].split(" ")
         forms = [normal_form(word) for word in said]
         kept = [place for place, form in enumerate(forms) if form.strip()]
-        if not kept or any(len(forms[place].split()) != 1 for place in kept):
+        if not kept or any(forms[place].split() != [forms[place]] for place in kept):
             return None
         quirks["word_normalised"] += sum(form != word for form, word in zip(forms, said, strict=True))
-        changed[row] = " ".join(forms[place].strip() for place in kept)
+        changed[row] = " ".join(forms[place] for place in kept)
         if len(kept) < len(said):
             shorter.add(row)
             quirks["word_empty"] += len(said) - len(kept)
