@@ -6,7 +6,7 @@ import importlib.metadata
 import importlib.util
 import re
 import shutil
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib.resources import files
@@ -142,24 +142,26 @@ def is_installed(uri: str) -> bool:
 
 def folder_digest(folder: Path) -> str:
     """Return the sha256 of names and contents of the folder's files, without pickles."""
-    return _digest_of(folder, _model_files(folder))
-
-
-def content_digest(folder: Path) -> str:
-    """Return what `folder_digest` does, of the folder without `RECORDS`."""
-    return _digest_of(folder, [path for path in _model_files(folder) if path.name not in RECORDS])
+    return _digest_of(_file_digests(folder))
 
 
 def _by_content(folder: Path, name: str) -> ResolvedModel:
-    """Return the model in a folder, named by its content."""
-    (content, everything) = (f"{name}#sha256:{digest(folder)[:16]}" for digest in (content_digest, folder_digest))
+    """Return the model in a folder, named by the digest of its files without `RECORDS`; each file is read once."""
+    digests = _file_digests(folder)
+    kept = {path: digest for path, digest in digests.items() if Path(path).name not in RECORDS}
+    content = f"{name}#sha256:{_digest_of(kept)[:16]}"
+    everything = f"{name}#sha256:{_digest_of(digests)[:16]}"
     return ResolvedModel(folder, content, former=None if everything == content else everything)
 
 
-def _digest_of(folder: Path, paths: Sequence[Path]) -> str:
+def _file_digests(folder: Path) -> dict[str, str]:
+    return {path.relative_to(folder).as_posix(): file_digest(path) for path in _model_files(folder)}
+
+
+def _digest_of(digests: Mapping[str, str]) -> str:
     total = hashlib.sha256()
-    for path in paths:
-        total.update(f"{path.relative_to(folder).as_posix()}\0{file_digest(path)}\n".encode())
+    for path, digest in digests.items():
+        total.update(f"{path}\0{digest}\n".encode())
     return total.hexdigest()
 
 
