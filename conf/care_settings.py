@@ -35,7 +35,7 @@ class MaintenanceSettings(Section):
 
 
 class PriceSettings(Section):
-    """What ``jobs estimate`` multiplies the hours of a stage with; of any currency."""
+    """Prices by which ``jobs estimate`` multiplies the hours of a stage, in any currency."""
 
     core_hour: float | None = Field(None, ge=0, description="price of a core for an hour, with its part of the machine")
     gpu_hour: float | None = Field(None, ge=0, description="price of a GPU for an hour, with its part of the machine")
@@ -46,5 +46,5 @@ class PriceSettings(Section):
         return self.core_hour is not None or self.gpu_hour is not None
 
     def cost(self, core_hours: float, gpu_hours: float) -> float:
-        """Return what hours cost; a price that is not given is none."""
+        """Return what hours cost; hours without a price cost nothing."""
         return core_hours * (self.core_hour or 0) + gpu_hours * (self.gpu_hour or 0)

@@ -203,8 +203,8 @@ PRESETS: dict[str, dict[str, Any]] = {
 class EmoPillarsSettings(SentenceFiles, ExampleRules, UtterancePrompt, PlotRules):
     preset: Literal["ours", "paper"] = Field(
         "ours",
-        description="named set, whose values any other setting overrides: paper rejects no answer that can be read, "
-        "and keeps near-duplicates",
+        description="named set of values, which other settings override; paper keeps near-duplicates and "
+        "every answer that can be read",
     )
     plots: str | None = outside(
         None,

@@ -21,6 +21,11 @@ def message_line(error: object) -> str:
     return " ".join(str(error).split())[:200]
 
 
+def reason_of(error: object) -> str:
+    """Return the first line of an error's message without secrets, at most 200 characters."""
+    return redacted(str(error)).partition("\n")[0][:200]
+
+
 class LossError(InputError):
     """A stage would lose more of its rows than the settings allow, and has deleted none: exit status 3."""
 

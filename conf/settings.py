@@ -107,7 +107,7 @@ class PipelineSettings(Section):
     )
     metrics: str | None = Field(
         None,
-        description="file (.prom, for node_exporter) or http(s) address (push gateway) that gets figures for Prometeus",
+        description="file (.prom, for node_exporter) or http(s) address (push gateway) that gets Prometheus figures",
     )
     open_lineage_namespace: str = Field(
         "edos-lakehouse", min_length=1, description="OpenLineage namespace of jobs and models"

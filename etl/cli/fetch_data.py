@@ -26,7 +26,7 @@ from conf.errors import InputError
 PIECE = 1 << 20
 TRIES = 5
 SECONDS = 60
-"""How long a server may be silent."""
+"""Timeout of a connection and of each read."""
 SPARE = 1_000_000_000
 """Bytes of disk that stay free."""
 LANGUAGE = re.compile(r"[a-z]{2,3}(?:_[a-z]{2,3})?")
@@ -212,7 +212,7 @@ def _put(found: Path, file: DataFile, target: Path) -> Path:
     """Copy a file, unpacked, and return where it was."""
     part = _part(target)
     with _opened(found) as source, part.open("wb") as copy:
-        while piece := source.read(PIECE):
+        for piece in _pieces(source):
             copy.write(piece)
     _finish(part, file, target, str(found))
     return found
@@ -322,7 +322,7 @@ def _sha256(path: Path) -> str:
     """Return the sha256 of a file's content, unpacked; of the packed file where it cannot be unpacked."""
     digest = hashlib.sha256()
     with suppress(OSError, EOFError), _opened(path) as file:
-        while piece := file.read(PIECE):
+        for piece in _pieces(file):
             digest.update(piece)
     return digest.hexdigest()
 

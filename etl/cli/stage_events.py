@@ -3,8 +3,8 @@
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from conf.errors import InputError
-from conf.redaction import redacted, without_user_info
+from conf.errors import InputError, reason_of
+from conf.redaction import without_user_info
 from conf.settings import Settings
 from etl.pipeline.lineage import StageEvent
 from etl.pipeline.planner import PipelineContext, StagePlan
@@ -69,8 +69,7 @@ def publisher(settings: Settings, say: Callable[[str], None]) -> Callable[[Pipel
         try:
             metrics.publish(metrics.collected(logs, settings.lakehouse.set), place, settings.lakehouse.set)
         except Exception as error:  # of the file system, or of the network
-            reason = redacted(str(error)).partition("\n")[0][:200]
-            say(f"figures for Prometheus are lost: {without_user_info(place)}: {reason}")
+            say(f"figures for Prometheus are lost: {without_user_info(place)}: {reason_of(error)}")
 
     return publish
 

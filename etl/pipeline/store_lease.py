@@ -17,8 +17,8 @@ from urllib.parse import unquote, urlsplit
 
 from pyspark.sql import SparkSession
 
-from conf.errors import InUseError
-from conf.redaction import redacted, without_user_info
+from conf.errors import InUseError, reason_of
+from conf.redaction import without_user_info
 from conf.settings import Settings
 from etl.pipeline.lease import holder, in_use
 
@@ -155,8 +155,8 @@ def run_lease(spark: SparkSession, settings: Settings, say: Callable[[str], None
             except InUseError:
                 raise
             except Exception as error:  # of the package, of the network, or of a store without conditional writes
-                reason = redacted(str(error)).partition("\n")[0][:200]
-                say(f"{without_user_info(root)} cannot be locked ({reason}): see that one run at a time works there")
+                place = without_user_info(root)
+                say(f"{place} cannot be locked ({reason_of(error)}): see that one run at a time works there")
         yield require
 
 

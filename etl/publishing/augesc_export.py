@@ -27,6 +27,7 @@ from etl.publishing.exports import (
     exported,
     fingerprint,
     refuse_foreign,
+    table_rows,
 )
 from etl.tables.augesc import CONVERSATIONS, QUERIES
 from etl.tables.augesc_faults import FAULTS
@@ -144,14 +145,16 @@ def augesc_card(
         name=name,
         conversations=shown(sum(rows.values())),
         datasheet=augesc_datasheet(rows).as_markdown(),
-        splits=_cells((split, rows[split]) for split in SPLITS if split in rows),
-        sizes=_cells(
+        splits=table_rows((split, rows[split]) for split in SPLITS if split in rows),
+        sizes=table_rows(
             (row["data_set"], row["role"], row["measure"].replace("_", " "), row["value"], row["paper"])
             for row in views.get("augesc_table_2", ())
             if row["value"] is not None
         ),
-        filters=_cells((row["source"], row["judges"], row["queries"]) for row in views.get("augesc_query_filters", ())),
-        requirements=_cells(
+        filters=table_rows(
+            (row["source"], row["judges"], row["queries"]) for row in views.get("augesc_query_filters", ())
+        ),
+        requirements=table_rows(
             (row["source"], row["requirement"].replace("_", " "), row["percent"], row["paper_percent"])
             for row in views.get("augesc_table_1", ())
             if row["method"] == "augmenter" and row["percent"] is not None
@@ -178,9 +181,3 @@ def augesc_croissant(name: str, rows: Mapping[str, int], formats: Sequence[str])
 def augesc_datasheet(rows: Mapping[str, int]) -> croissant.Datasheet:
     """Return the answers to a datasheet's questions, for the card and the Croissant file."""
     return croissant.Datasheet("augesc", {"conversations": shown(sum(rows.values()))})
-
-
-def _cells(rows: Any) -> str:
-    return "\n".join(
-        "| " + " | ".join(shown(value) if value is not None else "" for value in row) + " |" for row in rows
-    )

@@ -29,6 +29,7 @@ from etl.publishing.exports import (
     exported,
     fingerprint,
     refuse_foreign,
+    table_rows,
 )
 
 CITATION = (
@@ -261,18 +262,18 @@ def emo_pillars_card(
         examples=shown(sum(figures.rows.values())),
         contextual=shown(figures.contextual),
         datasheet=emo_pillars_datasheet(figures).as_markdown(),
-        splits=_cells((split, figures.rows[split]) for split in SPLITS if split in figures.rows),
-        scale=_cells((row["criterion"], row["value"], row["paper"]) for row in views.get("emo_pillars_scale", ())),
-        labels=_cells(
+        splits=table_rows((split, figures.rows[split]) for split in SPLITS if split in figures.rows),
+        scale=table_rows((row["criterion"], row["value"], row["paper"]) for row in views.get("emo_pillars_scale", ())),
+        labels=table_rows(
             (row["label"], row["polarity"], row["primary_labels"], row["labels"], row["mean_level"])
             for row in views.get("emo_pillars_labels", ())
         ),
-        mapped=_cells(
+        mapped=table_rows(
             (one.raw_label, one.label, one.source, one.soft_labels)
             for one in sorted(names, key=lambda one: (-one.soft_labels, one.raw_label))
         ),
-        models=_cells(figures.models),
-        faults=_cells(figures.faults),
+        models=table_rows(figures.models),
+        faults=table_rows(figures.faults),
     )
     head = front_matter(
         figures.rows, settings.formats, ["en"], settings.name, licence=settings.licence.lower(), tags=TAGS
@@ -304,11 +305,3 @@ def emo_pillars_datasheet(figures: Figures) -> croissant.Datasheet:
         "models": ", ".join(models) or "a language model",
     }
     return croissant.Datasheet("emo_pillars", facts)
-
-
-def _cells(rows: Any) -> str:
-    return "\n".join("| " + " | ".join(_cell(value) for value in row) + " |" for row in rows)
-
-
-def _cell(value: Any) -> str:
-    return "" if value is None else " ".join(shown(value).replace("|", "\\|").split())
