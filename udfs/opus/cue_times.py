@@ -21,6 +21,7 @@ _WITHOUT_ARROW = re.compile(
 )
 _BROKEN = re.compile(rf"\s*{_INDEX}(-?[0-9:.,;\s-]{{0,30}}?)\s{{0,40}}{_ARROW}\s{{0,40}}(-?[0-9:.,;]{{0,30}})(.*)")
 _PARTS = re.compile(r"[0-9]+")
+_SIGNS = re.compile("[:.,;]")
 _SETTING = re.compile(
     r"(?i)\s*(?:[xy][12](?:\s?:\s?-?[0-9]{1,5})?(?=\s|$)|(?:align|position|line|size|vertical|region)\s?:\s?[^\s]{1,60}"
     r"|[adlst]:[0-9a-z%,-]{1,20}(?=\s|$))"
@@ -28,6 +29,7 @@ _SETTING = re.compile(
 _TOP = re.compile(r"(?i)\bline\s?:\s?(?:[0-3]?[0-9]%|[0-4](?![0-9%]))")
 _LETTERS_AS_DIGITS = str.maketrans({"O": "0", "o": "0", "l": "1", "I": "1", "|": "1", "\u2212": "-"})
 _SCANNED = re.compile(rf"\s*[0-9OolI|:.,;\s\u2212-]{{5,40}}{_ARROW}[0-9OolI|:.,;\s\u2212-]{{5,40}}.*")
+_SHORTEST = len("0:0>0:0")
 _MOST_MS = 2**31 - 1
 
 
@@ -65,8 +67,8 @@ def times_of(line: str, follows_index: bool = False) -> Times | None:
         match = _WITHOUT_ARROW.fullmatch(line) if line.count(":") >= 4 else None
         return _times(match) if match else None
     plain = _plain(line)
-    match = _TIMES.fullmatch(plain)
-    if match is None and _SCANNED.fullmatch(plain):
+    match = _TIMES.fullmatch(plain) if len(plain) >= _SHORTEST else None
+    if match is None and len(plain) >= _SHORTEST and _SCANNED.fullmatch(plain):
         head, arrow, tail = _parted(plain)
         match = _TIMES.fullmatch(head.translate(_LETTERS_AS_DIGITS) + arrow + _scanned_tail(tail))
     if match is not None:
@@ -122,7 +124,7 @@ def _broken_times(plain: str, follows_index: bool) -> Times | None:
     match = _BROKEN.fullmatch(plain)
     if match is None:
         return None
-    signs = max(sum(side.count(sign) for sign in ":.,;") for side in (match[2], match[3]))
+    signs = max(len(_SIGNS.findall(match[2])), len(_SIGNS.findall(match[3]))) if match[2] or match[3] else 0
     nothing = not match[2].strip() and not match[3] and not match[4].strip()
     if signs < 2 and not (follows_index and (nothing or match[2].strip()[:1].isdigit())):
         return None

@@ -73,9 +73,8 @@ def parted(found: list[tuple[list[str], list[Mark]]], quirks: Counter[str]) -> l
 
     Closing time tags between two parts belong to the first, and all from an opening one on to the second.
     """
-    seen = [_without_empty([_seen(word, quirks) for word in words], marks, quirks) for words, marks in found]
-    joined = pa.array([" ".join("\u00a0".join(word.split()) for word in words) for words, _ in seen], pa.string())
-    changes = changes_of_speaker(joined)
+    seen = [_without_empty(_all_seen(words, quirks), marks, quirks) for words, marks in found]
+    changes = changes_of_speaker(pa.array([_joined(words) for words, _ in seen], pa.string()))
     if not changes:
         return seen
     parts: list[tuple[list[str], list[Mark]]] = []
@@ -95,6 +94,21 @@ def parted(found: list[tuple[list[str], list[Mark]]], quirks: Counter[str]) -> l
 def _belongs_before(mark: Mark, end: int) -> bool:
     at, name, _ = mark
     return at < end or (at == end and not name.endswith("S"))
+
+
+def _joined(words: list[str]) -> str:
+    """Return the words with a blank between two; the blanks inside a word become no-break ones."""
+    text = " ".join(words)
+    if text.count(" ") == len(words) - 1 and text.isascii() and text.isprintable():
+        return text
+    return " ".join("\u00a0".join(word.split()) for word in words)
+
+
+def _all_seen(words: list[str], quirks: Counter[str]) -> list[str]:
+    text = "".join(words)
+    if text.isascii() and text.isprintable():
+        return words
+    return [_seen(word, quirks) for word in words]
 
 
 def _seen(word: str, quirks: Counter[str]) -> str:

@@ -137,8 +137,12 @@ _NUMBERED = re.compile(rf"(?:^|[\s\"'(])(?:{'|'.join(_BEFORE_NUMBERS.split())})\
 def _token(language: str | None, is_ascii: bool) -> re.Pattern[str]:
     # Within ASCII there is no mark to look for, which takes most of the time.
     word = r"[^\W_]" if is_ascii else rf"(?:[^\W_]|[{marks()}\u200c\u200d\ufffd])"
+    known = _words_of(language)
+    numbered = "|".join(_BEFORE_NUMBERS.split())
+    # Most words have no full stop soon, and need not be compared with each abbreviation.
+    soon = rf"(?<!\w)(?=\S{{1,{max(map(len, f'{known}|{numbered}'.split('|')))}}}\.)"
     return re.compile(
-        rf"(?<!\w)(?:{_words_of(language)})\.(?![^\W_])|(?<!\w)(?:{'|'.join(_BEFORE_NUMBERS.split())})\.(?=\s?\d)"
+        rf"{soon}(?:(?:{known})\.(?![^\W_])|(?:{numbered})\.(?=\s?\d))"
         rf"|(?:[^\W\d_]\.){{2,}}|\.{{2,}}|\d+(?:[.,]\d+)*(?:st|nd|rd|th|s)?(?!{word})"
         rf"|(?<=\w)'\w+|'(?:cause|em|til|bout)\b|{word}+(?:-{word}+)*-?|[^\w\s]|_",
         re.IGNORECASE,
