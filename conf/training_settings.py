@@ -48,6 +48,7 @@ class SvmOptions(Part):
     features: int = Field(2**20, ge=2**10, description="hash buckets, a power of two")
     lengths: bool = Field(True, description="ours: sentence lengths and repeated lemmas as features")
     max_iterations: int = Field(60, ge=1)
+    seed: int = added(13, ge=0, lt=2**32, description="of the order in which the optimizer takes the pairs")
 
 
 class TurnSegmenterSettings(SvmOptions, SegmenterOptions):

@@ -19,6 +19,7 @@ from etl.subtitles.turn_pairs import LABELS
 from etl.subtitles.turn_scoring import pairs_of, with_column
 
 _FORMAT = 3
+SEED = 13
 _WEIGHT = np.dtype([("bucket", "<i4"), ("weight", "<f8")])
 SOURCE_WEIGHTS: Mapping[str, float] = {
     "meld": 1.0,
@@ -139,6 +140,7 @@ def train_turn_segmenter(
     space: FeatureSpace,
     regularization: float,
     max_iterations: int,
+    seed: int = SEED,
 ) -> TurnSegmenter:
     """Train a linear SVM (hinge loss, L2) that predicts whether the right sentence opens a new turn (EDOS 3.1).
 
@@ -151,6 +153,7 @@ def train_turn_segmenter(
         space: the feature space.
         regularization: weight of the L2 penalty relative to the mean loss. Features are not standardised.
         max_iterations: maximum passes of coordinate descent over the pairs.
+        seed: of the order in which a pass takes the pairs.
 
     Raises:
         InputError: The pairs do not have both classes.
@@ -172,14 +175,17 @@ def train_turn_segmenter(
     )
 
     def fitted(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        weights, intercept = fit_svm(pa.Table.from_batches(batches), space.buckets, regularization, max_iterations)
+        found = pa.Table.from_batches(batches)
+        weights, intercept = fit_svm(found, space.buckets, regularization, max_iterations, seed)
         yield pa.RecordBatch.from_pydict({"weights": [weights.tobytes()], "intercept": [intercept]})
 
     (model,) = rows.mapInArrow(fitted, "weights binary, intercept double").collect()
     return TurnSegmenter(np.frombuffer(model["weights"]).copy(), model["intercept"], space)
 
 
-def fit_svm(rows: pa.Table, buckets: int, regularization: float, max_iterations: int) -> tuple[np.ndarray, float]:
+def fit_svm(
+    rows: pa.Table, buckets: int, regularization: float, max_iterations: int, seed: int = SEED
+) -> tuple[np.ndarray, float]:
     """Minimise the weighted mean hinge loss plus half of ``regularization`` times the squared norm of the weights.
 
     Args:
@@ -201,7 +207,7 @@ def fit_svm(rows: pa.Table, buckets: int, regularization: float, max_iterations:
     features.sum_duplicates()
     weight = np.array(rows.column("weight"))
     machine = LinearSVC(
-        loss="hinge", C=1 / (regularization * weight.sum()), max_iter=max_iterations, tol=1e-3, random_state=13
+        loss="hinge", C=1 / (regularization * weight.sum()), max_iter=max_iterations, tol=1e-3, random_state=seed
     )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)

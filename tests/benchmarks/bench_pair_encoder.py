@@ -1,14 +1,16 @@
 """The kinds of turn segmenter on films that none of them has seen; no Spark, no lakehouse.
 
     python -m tests.benchmarks.bench_pair_encoder FOLDER --transcripts FOLDER ... [--folds N] [--set KEY=VALUE...]
-                                                [--shares 0 0.25 0.5 1] [--kept FOLDER]
+                                                [--shares 0 0.25 0.5 1] [--kept FOLDER] [--curve]
 
 One fold of the films, and the dev scenes of the transcripts, are held out. Trains once for each share of the other
-films' pairs, drawn by hash, with the options of the local profile; ``--kept`` keeps the encoders, and the margins of
-the last share. Prints:
+films' pairs, drawn by hash, with the options of the local profile. ``--kept`` keeps for each share the encoder, its
+checkpoints while it is trained, and the margins; what is there is not computed again. Prints, and with ``--curve`` no
+more than the first:
 
-1. the learning curve: pairs of films that were learned from, and accuracy, area under the curve, and predicted beside
-   true changes by source, for the SVM, the encoder and both;
+1. the learning curve: pairs of films that were learned from, and accuracy, area under the curve, predicted beside
+   true changes, and calibration error by source, for the SVM, the encoder and both; a share as soon as it is judged;
+   then what a doubling of the films' pairs gives, the slope of a line through the shares above 0;
 2. for the last share the accuracy of all kinds by source; ``everywhere`` is the cascade that asks about all pairs;
 3. for each kind a and b of ``subtitles.certainty.model``, what is told beside what is right by fifths of the pairs, and
    the calibration error with the default a and b;
@@ -16,6 +18,7 @@ the last share. Prints:
    fitted to each (``held_out_spans``).
 """
 
+import argparse
 import math
 import sys
 import tempfile
@@ -30,18 +33,22 @@ from sklearn.metrics import roc_auc_score
 from conf.settings import load_settings
 from conf.subtitle_settings import TurnCertainty
 from etl.subtitles.turn_features import LemmaTable
-from etl.subtitles.turn_scorers import CascadeScorer
-from etl.subtitles.turn_scoring import pairs_of
+from etl.subtitles.turn_scorers import BothScorer, CascadeScorer
+from etl.subtitles.turn_scoring import PairScorer, pairs_of
+from etl.subtitles.turn_segmenter import SvmScorer
 from tests.benchmarks import held_out_spans
 from tests.benchmarks.bench_certainty import fitted, told
 from tests.benchmarks.harness import content_share
+from tests.benchmarks.prior_shift import SLOPE, calibration_error
 from tests.benchmarks.turn_folds import arguments, both, fold_of, pair_batch, pairs_by_fold, read_uploads, segmenter
 from udfs.lemmas import lemma_dictionary
 
 SURE = 0.9
 CURVE = ("SVM", "encoder", "both")
 ALL = "all"
+SLOPES = ("right", "auc")
 JUDGED = "judged.parquet"
+KEY = ["source", "split_group", "left_text", "right_text", "label"]
 
 
 def table(judged: pd.DataFrame, kinds: list[str]) -> pd.DataFrame:
@@ -64,8 +71,28 @@ def curve(judged: pd.DataFrame, learned: int, share: float) -> pd.DataFrame:
             row = {"share": share, "film pairs": learned, "source": source, "pairs": len(found), "kind": kind}
             right = ((margin > 0) == truth).mean()
             shares = {"predicted": (margin > 0).mean(), "true": truth.mean()}
-            rows.append({**row, "right": right, "auc": roc_auc_score(truth, margin), **shares})
+            error = calibration_error(SLOPE * margin.to_numpy(), truth.to_numpy())
+            rows.append({**row, "right": right, "auc": roc_auc_score(truth, margin), **shares, "calibration": error})
     return pd.DataFrame(rows)
+
+
+def doubling(found: pd.DataFrame) -> pd.DataFrame:
+    """Return by source and kind what twice the pairs of films give, in accuracy and area under the curve.
+
+    Each is the slope of the line of least squares over the binary logarithm of the pairs; a curve of fewer than two
+    shares above 0 has none.
+
+    Args:
+        found: rows of :func:`curve` of several shares.
+    """
+    some = found[found["film pairs"] > 0]
+    if some["film pairs"].nunique() < 2:
+        return pd.DataFrame(columns=["right", "auc"])
+    rows = {
+        key: {name: np.polyfit(np.log2(group["film pairs"].astype(float)), group[name], 1)[0] for name in SLOPES}
+        for key, group in some.groupby(["source", "kind"])
+    }
+    return pd.DataFrame(rows).T.rename_axis(["source", "kind"])
 
 
 def right_of(judged: pd.DataFrame, kind: str) -> pd.DataFrame:
@@ -81,6 +108,70 @@ def fifths(found: pd.DataFrame) -> pd.DataFrame:
     return rows.groupby(part).mean()
 
 
+def kinds_of(added: BothScorer, svm: SvmScorer, sure_margin: float) -> dict[str, PairScorer]:
+    """Return the scorers of all kinds by name."""
+    cascade = CascadeScorer(svm, added.encoder, sure_margin)
+    everywhere = replace(cascade, sure_margin=math.inf)
+    return {"SVM": svm, "encoder": added.encoder, "cascade": cascade, "everywhere": everywhere, "both": added}
+
+
+def kept_margins(path: Path, judged: pd.DataFrame) -> np.ndarray | None:
+    """Return the margins of ``CURVE`` that a run before kept, or None where there are none of these pairs."""
+    if not path.is_file():
+        return None
+    before = pd.read_parquet(path)
+    same = len(before) == len(judged) and all(before[name].tolist() == judged[name].tolist() for name in KEY)
+    return before[list(CURVE)].to_numpy(dtype=float) if same else None
+
+
+def learned_curve(
+    given: argparse.Namespace, parts: tuple[pd.DataFrame, pd.DataFrame], judged: pd.DataFrame, folder: Path
+) -> dict[str, PairScorer]:
+    """Print the learning curve, and add the margins of the last share to ``judged``.
+
+    Args:
+        given: the arguments of the command.
+        parts: pairs of transcripts and of films to learn from.
+        judged: the held-out pairs.
+        folder: for what is trained.
+
+    Returns:
+        the scorers of the last share by kind, none with ``--curve``.
+    """
+    settings = load_settings("local", [], given.overrides)
+    training, films = parts
+    place = (films["source"] + "\n" + films["left_text"] + "\n" + films["right_text"]).map(content_share)
+    lemmas = LemmaTable.of(lemma_dictionary("en"))
+    asked = pairs_of(pair_batch(judged))
+    scorers: dict[str, PairScorer] = {}
+    curves = []
+    for share in given.shares:
+        chosen = films[place < share]
+        own = folder / f"share-{share}"
+        own.mkdir(parents=True, exist_ok=True)
+        whole = share == given.shares[-1] and not given.curve
+        before = None if whole else kept_margins(own / JUDGED, judged)
+        if before is not None:
+            judged[list(CURVE)] = before
+        else:
+            learned = pd.concat([training, chosen], ignore_index=True)
+            began = time.monotonic()
+            added = both(learned, lemmas, settings, own)
+            seconds = time.monotonic() - began
+            print(f"share {share}: {seconds:.0f} s; weights {np.round(added.weights, 3)}", flush=True)
+            scorers = kinds_of(added, segmenter(learned, lemmas), settings.training.turn_segmenter.sure_margin)
+            for kind in scorers if whole else CURVE:
+                judged[kind] = scorers[kind](*asked)
+            judged[[*KEY, *CURVE]].to_parquet(own / JUDGED)
+        curves.append(curve(judged, len(chosen), share))
+        print(curves[-1].round(4).to_string(index=False), "\n", flush=True)
+    found = pd.concat(curves)
+    wide = found.set_index(["source", "kind", "share", "film pairs", "pairs"]).sort_index()
+    print(wide.round(4).to_string(), "\n")
+    print(f"a doubling of the films' pairs\n{doubling(found).round(4).to_string()}\n", flush=True)
+    return {} if given.curve else scorers
+
+
 def main() -> int:
     parser = arguments(__doc__)
     parser.add_argument("--set", nargs="+", action="extend", default=[], dest="overrides", metavar="KEY=VALUE")
@@ -88,38 +179,15 @@ def main() -> int:
         "--shares", nargs="+", type=float, default=[1.0], help="of the films' pairs, the last is judged"
     )
     parser.add_argument("--kept", type=Path, help="a folder for the encoders; those that it has are not trained again")
+    parser.add_argument("--curve", action="store_true", help="print the learning curve alone")
     given = parser.parse_args()
-    settings = load_settings("local", [], given.overrides)
     uploads = read_uploads(given.folder)
     training, held_out, marked, fold = pairs_by_fold(uploads, given.transcripts, given.folds)
-    films = marked[fold != 0]
-    place = (films["source"] + "\n" + films["left_text"] + "\n" + films["right_text"]).map(content_share)
     judged = pd.concat([held_out, marked[fold == 0]], ignore_index=True)
-    asked = pairs_of(pair_batch(judged))
-    lemmas = LemmaTable.of(lemma_dictionary("en"))
-    curves = []
     with tempfile.TemporaryDirectory() as scratch:
-        for share in given.shares:
-            chosen = films[place < share]
-            learned = pd.concat([training, chosen], ignore_index=True)
-            began = time.monotonic()
-            folder = (given.kept or Path(scratch)) / f"share-{share}"
-            folder.mkdir(parents=True, exist_ok=True)
-            added = both(learned, lemmas, settings, folder)
-            print(f"share {share}: {time.monotonic() - began:.0f} s; weights {np.round(added.weights, 3)}", flush=True)
-            svm = segmenter(learned, lemmas)
-            cascade = CascadeScorer(svm, added.encoder, settings.training.turn_segmenter.sure_margin)
-            everywhere = replace(cascade, sure_margin=math.inf)
-            scorers = {
-                "SVM": svm,
-                "encoder": added.encoder,
-                "cascade": cascade,
-                "everywhere": everywhere,
-                "both": added,
-            }
-            for kind in scorers if share == given.shares[-1] else CURVE:
-                judged[kind] = scorers[kind](*asked)
-            curves.append(curve(judged, len(chosen), share))
+        scorers = learned_curve(given, (training, marked[fold != 0]), judged, given.kept or Path(scratch))
+        if given.curve:
+            return 0
         films_of_fold = [film for film in uploads.column("movie_id").to_pylist() if fold_of(film, given.folds) == 0]
         spans = held_out_spans.table(
             held_out_spans.first_uploads(uploads, films_of_fold),
@@ -128,8 +196,6 @@ def main() -> int:
         )
     if given.kept:
         judged.to_parquet(given.kept / JUDGED)
-    wide = pd.concat(curves).set_index(["source", "kind", "share", "film pairs", "pairs"]).sort_index()
-    print(wide.round(4).to_string(), "\n")
     print(table(judged, list(scorers)).round(4).to_string(), "\n")
     for kind in scorers:
         found = right_of(judged, kind)

@@ -26,8 +26,10 @@ def first_uploads(uploads: pa.RecordBatch, films: list[str]) -> pa.RecordBatch:
     return uploads.take(pa.array(kept))
 
 
-def dialogues_of(uploads: pa.RecordBatch, scorer: PairScorer, model: tuple[float, float]) -> list[list[dict]]:
-    """Return the turns of each dialogue of at least two, with text, certainty and opening (of the border before).
+def raw_dialogues(uploads: pa.RecordBatch, scorer: PairScorer, model: tuple[float, float]) -> list[list[dict]]:
+    """Return the turns of each raw dialogue, with text, certainty, opening (of the border before), upload and first.
+
+    ``first`` is the number of the turn's first sentence within its upload.
 
     Args:
         model: a and b of ``subtitles.certainty.model``.
@@ -45,6 +47,7 @@ def dialogues_of(uploads: pa.RecordBatch, scorer: PairScorer, model: tuple[float
         films=FilmSpread(settings.film_spread, settings.certainty.model[1]),
     )
     turns, certainties, _, opening, _ = turn_lists(borders, borders.certainty(settings.certainty))
+    names = uploads.column("source_path").to_pylist()
     found = []
     for file in range(uploads.num_rows):
         dialogue: list[dict] = []
@@ -56,10 +59,16 @@ def dialogues_of(uploads: pa.RecordBatch, scorer: PairScorer, model: tuple[float
             if known and turn["start_ms"] - before > settings.silence_seconds * 1000:
                 found.append(dialogue)
                 dialogue = []
-            dialogue.append({"text": turn["text"], "certainty": certainty, "opening": opens})
+            place = {"upload": names[file], "first": turn["sentence_first"]}
+            dialogue.append({"text": turn["text"], "certainty": certainty, "opening": opens, **place})
             before = turn["end_ms"]
         found.append(dialogue)
-    return [dialogue for dialogue in found if len(dialogue) > 1]
+    return [dialogue for dialogue in found if dialogue]
+
+
+def dialogues_of(uploads: pa.RecordBatch, scorer: PairScorer, model: tuple[float, float]) -> list[list[dict]]:
+    """Return :func:`raw_dialogues` of at least two turns."""
+    return [dialogue for dialogue in raw_dialogues(uploads, scorer, model) if len(dialogue) > 1]
 
 
 def _prefix(turns: list[dict], asked: float) -> tuple[int, float]:

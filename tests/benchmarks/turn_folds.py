@@ -23,10 +23,10 @@ from etl.subtitles.turn_features import FeatureSpace, LemmaTable, pair_features
 from etl.subtitles.turn_pairs import CARRIED, LABELS, MIN_CARRIED, PAIRS, pair_candidates
 from etl.subtitles.turn_scorers import BothScorer, CascadeScorer, EncoderScorer, fitted_weights
 from etl.subtitles.turn_scoring import PairScorer, file_scores, pairs_of
-from etl.subtitles.turn_segmenter import SOURCE_WEIGHTS, SvmScorer, TurnSegmenter, fit_svm
+from etl.subtitles.turn_segmenter import SEED, SOURCE_WEIGHTS, SvmScorer, TurnSegmenter, fit_svm
 from etl.subtitles.turn_sentences import Sentences
 from etl.subtitles.turns import flat_values
-from etl.training.loop.train import train_model
+from etl.training.loop.train import TrainingContext, train_model
 from etl.training.recipes.turn_segmenter import ENCODER_SHARES
 from tests.benchmarks.harness import content_share
 from udfs.lemmas import lemma_dictionary
@@ -135,8 +135,8 @@ def pair_batch(pairs: pd.DataFrame) -> pa.RecordBatch:
     return pa.RecordBatch.from_arrays(arrays, names=PAIRS.names)
 
 
-def segmenter(pairs: pd.DataFrame, table: LemmaTable) -> SvmScorer:
-    """Return the SVM trained on these pairs."""
+def segmenter(pairs: pd.DataFrame, table: LemmaTable, seed: int = SEED) -> SvmScorer:
+    """Return the SVM trained on these pairs; ``seed`` is that of its optimizer."""
     space = FeatureSpace()
     features = pair_features(*pairs_of(pair_batch(pairs)), table, space)
     buckets = pa.ListArray.from_arrays(
@@ -144,7 +144,7 @@ def segmenter(pairs: pd.DataFrame, table: LemmaTable) -> SvmScorer:
     )
     weight = pairs["source"].map(SOURCE_WEIGHTS).fillna(1.0).to_numpy()
     rows = pa.table({"label": pairs["label"].to_numpy(float), "weight": weight, "buckets": buckets})
-    weights, intercept = fit_svm(rows, space.buckets, REGULARIZATION, ITERATIONS)
+    weights, intercept = fit_svm(rows, space.buckets, REGULARIZATION, ITERATIONS, seed)
     return SvmScorer(TurnSegmenter(weights, intercept, space), table)
 
 
@@ -203,7 +203,7 @@ def for_validation(pairs: pd.DataFrame) -> pd.Series:
 
 
 def trained(pairs: pd.DataFrame, settings: Settings, folder: Path) -> EncoderScorer:
-    """Train the encoder on pairs, or read what was trained in the folder before."""
+    """Train the encoder on pairs, or read what was trained in the folder before; a checkpoint there is gone on from."""
     threads = settings.models.training_threads
     if not (folder / "model" / "head.json").is_file():
         held = for_validation(pairs)
@@ -211,7 +211,12 @@ def trained(pairs: pd.DataFrame, settings: Settings, folder: Path) -> EncoderSco
         print(f"{len(rows.train):,} pairs to learn from, {len(rows.validation):,} for validation", flush=True)
         options = settings.training.turn_pairs.model_copy(update={"threads": threads})
         base = resolve(settings.models.turn_encoder, folder)
-        train_model(lambda: TurnPairClassifier.new(base.path, SPEAKERS, options), rows, options, folder / "model")
+        context = TrainingContext(checkpoints=folder / "checkpoints")
+
+        def start() -> TurnPairClassifier:
+            return TurnPairClassifier.new(base.path, SPEAKERS, options)
+
+        train_model(start, rows, options, folder / "model", context)
     return EncoderScorer(str(folder / "model"), 64, threads)
 
 

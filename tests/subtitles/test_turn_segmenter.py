@@ -4,6 +4,7 @@ import json
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 from pyspark.sql import Row
 from pyspark.sql import functions as F
@@ -14,7 +15,14 @@ from etl.subtitles.turn_evaluation import accuracy_metrics, at_most, rule_accura
 from etl.subtitles.turn_features import FeatureSpace
 from etl.subtitles.turn_pairs import PAIRS, _distinct_pairs, films_by_hash, marked_pairs, transcript_rows, without_leaks
 from etl.subtitles.turn_scoring import score_turns, with_margins
-from etl.subtitles.turn_segmenter import SvmScorer, TurnSegmenter, lemma_table, train_turn_segmenter, with_buckets
+from etl.subtitles.turn_segmenter import (
+    SvmScorer,
+    TurnSegmenter,
+    fit_svm,
+    lemma_table,
+    train_turn_segmenter,
+    with_buckets,
+)
 from etl.subtitles.turns import turns_of
 from tests.subtitles.marked_films import FILES, turn_file, turn_small_talk
 
@@ -199,6 +207,22 @@ def test_turn_training_is_the_same_on_any_partitioning(turn_films, turn_no_lemma
         pairs.repartition(7), lemma_table(turn_no_lemmas), space=SPACE, regularization=0.01, max_iterations=6
     )
     assert again.identity == turn_learned.identity
+
+
+def test_the_seed_of_the_optimizer_changes_weights_and_few_decisions() -> None:
+    random = np.random.default_rng(5)
+    label = random.integers(0, 2, 400)
+    own = [[word % 8 + 8 * (truth if random.random() < 0.8 else 1 - truth) for word in range(4)] for truth in label]
+    noise = random.integers(16, 256, (400, 6))
+    buckets = [[*words, *others] for words, others in zip(own, noise.tolist(), strict=True)]
+    rows = pa.table(
+        {"label": label.astype(float), "weight": np.ones(400), "buckets": pa.array(buckets, pa.list_(pa.int32()))}
+    )
+    one, same, other = (fit_svm(rows, 256, 0.01, 3, seed) for seed in (13, 13, 14))
+    assert np.array_equal(one[0], same[0])
+    assert not np.array_equal(one[0], other[0])
+    decided = [[bool(weights[bucket].sum() > -intercept) for bucket in buckets] for weights, intercept in (one, other)]
+    assert np.mean(np.array(decided[0]) != decided[1]) < 0.05
 
 
 def test_turn_training_needs_both_classes(spark, turn_no_lemmas) -> None:

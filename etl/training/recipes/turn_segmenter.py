@@ -214,6 +214,7 @@ def train_svm(training: DataFrame, table: LemmaTable, settings: SvmOptions) -> T
         space=FeatureSpace(settings.features, settings.lengths),
         regularization=settings.regularization,
         max_iterations=settings.max_iterations,
+        seed=settings.seed,
     )
 
 
