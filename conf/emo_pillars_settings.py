@@ -2,11 +2,13 @@
 
 from typing import Any, Literal
 
-from pydantic import Field
+from pydantic import Field, field_validator
 
 from conf.evaluation_settings import LabelFormSettings
 from conf.llm_settings import DecodingSettings
+from conf.prompts import replaced_prompts
 from conf.section import Part, Section, added, outside
+from conf.taxonomy import GOEMOTIONS_NAME, EmotionTaxonomy, load_emotion_taxonomy
 
 
 def _step(tokens: int) -> DecodingSettings:
@@ -25,6 +27,26 @@ class StepSettings(Section):
     rewrites: DecodingSettings = _step(300)
     topic_names: DecodingSettings = _step(40)
     topic_categories: DecodingSettings = _step(500)
+
+
+def _replaced() -> Any:
+    return added({}, description="the user's files of this step, by name; set `emo_pillars.prompts` to their folder")
+
+
+class PromptSettings(Section):
+    """Prompts in place of ours, by step and file name (``conf/prompts/emo_pillars``).
+
+    ``emo_pillars.prompts`` is set to a folder, whose files are read here. A step without files has ours.
+    """
+
+    actors: dict[str, str] = _replaced()
+    utterances: dict[str, str] = _replaced()
+    soft_labels: dict[str, str] = _replaced()
+    contexts: dict[str, str] = _replaced()
+    clean_contexts: dict[str, str] = _replaced()
+    rewrites: dict[str, str] = _replaced()
+    topic_names: dict[str, str] = _replaced()
+    topic_categories: dict[str, str] = _replaced()
 
 
 Fault = Literal[
@@ -206,6 +228,12 @@ class EmoPillarsSettings(SentenceFiles, ExampleRules, UtterancePrompt, PlotRules
         description="named set of values, which other settings override; paper keeps near-duplicates and "
         "every answer that can be read",
     )
+    taxonomy: EmotionTaxonomy = added(
+        load_emotion_taxonomy(GOEMOTIONS_NAME),
+        description="of the labels: goemotions (the paper's 28), or a path of a YAML file with labels, definitions, "
+        "polarities, groups and a map of outside names; docs/emo_pillars.md has an example",
+    )
+    prompts: PromptSettings = added(PromptSettings())
     plots: str | None = outside(
         None,
         description="CSV with a column plot (.gz too), WikiPlots' file `plots` with `titles` beside it, or a folder",
@@ -231,3 +259,15 @@ class EmoPillarsSettings(SentenceFiles, ExampleRules, UtterancePrompt, PlotRules
     analysis: AnalysisSettings = AnalysisSettings()
     evaluation: LabelFormSettings = LabelFormSettings()
     publishing: EmoPillarsPublishing = EmoPillarsPublishing()
+
+    @field_validator("taxonomy", mode="before")
+    @classmethod
+    def from_its_file(cls, taxonomy: Any) -> Any:
+        """Read the taxonomy that a name or a path stands for."""
+        return load_emotion_taxonomy(taxonomy) if isinstance(taxonomy, str) else taxonomy
+
+    @field_validator("prompts", mode="before")
+    @classmethod
+    def from_their_folder(cls, prompts: Any) -> Any:
+        """Read the prompts of a folder."""
+        return replaced_prompts(prompts, "emo_pillars") if isinstance(prompts, str) else prompts

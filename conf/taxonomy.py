@@ -1,19 +1,21 @@
 """Label taxonomies, read from the files under ``taxonomies/`` or from a file of the user's own."""
 
 import csv
-from functools import cache
+import re
+from functools import cache, cached_property
 from importlib.resources import files
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 import yaml
-from pydantic import Field, ValidationError, field_validator
+from pydantic import Field, ValidationError, field_validator, model_validator
 
 from conf.errors import InputError
-from conf.resources import text
+from conf.resources import stored, text
 from conf.section import Section
 
 Kind = Literal["emotion", "intent", "neutral"]
+Read = TypeVar("Read", bound=Section)
 
 
 class Label(Section):
@@ -85,16 +87,24 @@ def load_taxonomy(name: str) -> Taxonomy:
         return _taxonomy(folder.joinpath(f"{name}.yaml").read_text("utf-8"), name)
     if not Path(name).is_file():
         raise InputError(f"taxonomy {name}: no such file, and none of {', '.join(known)}")
+    return _taxonomy(_own_file(name), name)
+
+
+def _own_file(path: str) -> str:
     try:
-        return _taxonomy(Path(name).read_text("utf-8"), name)
+        return Path(path).read_text("utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"taxonomy {name}: cannot be read as UTF-8 ({error})") from None
+        raise InputError(f"taxonomy {path}: cannot be read as UTF-8 ({error})") from None
 
 
 @cache
 def _taxonomy(text: str, place: str) -> Taxonomy:
+    return _read(Taxonomy, text, place)
+
+
+def _read(kind: type[Read], text: str, place: str) -> Read:
     try:
-        return Taxonomy.model_validate(yaml.safe_load(text))
+        return kind.model_validate(yaml.safe_load(text))
     except yaml.YAMLError as error:
         raise InputError(f"taxonomy {place} is not YAML: {str(error).splitlines()[0]}") from None
     except ValidationError as error:
@@ -153,3 +163,133 @@ def goemotions_groups() -> dict[str, str]:
 def goemotions_mapping() -> dict[str, str | None]:
     """A label out of the taxonomy to the one it counts as; None: it has no close match and is left out."""
     return {row["raw"]: row["label"] or None for row in _rows("goemotions_mapping")}
+
+
+Polarity = Literal["positive", "negative", "ambiguous", "neutral"]
+_ANSWERED = re.compile(r"[a-z]{2,20}([ -][a-z]{2,20})?")
+"""Labels that can be told from the words around them in an answer."""
+
+
+class EmotionLabel(Section):
+    """A label of Emo Pillars: what it means, its polarity, and the group of emotions that it is near to."""
+
+    label: str
+    definition: str = Field(min_length=1, description="as prompts give it")
+    polarity: Polarity = "ambiguous"
+    group: str = Field("", description="emotions that share markers (Emo Pillars Table 9); empty: a group of its own")
+
+    @field_validator("label")
+    @classmethod
+    def as_answers_name_it(cls, label: str) -> str:
+        words = re.split(r"[ -]", label)
+        if _ANSWERED.fullmatch(label) is None or {"and", "or"} & set(words):
+            raise ValueError(f"label {label!r} must be one or two words of the letters a to z")
+        return label
+
+
+class EmotionTaxonomy(Section):
+    """The labels of Emo Pillars in the order of their ids, and the names that count as one of them."""
+
+    name: str = Field(min_length=1)
+    neutral: str = Field("neutral", description="the label of utterances without an emotion")
+    labels: tuple[EmotionLabel, ...] = Field(min_length=3)
+    map: dict[str, str | None] = Field(
+        default_factory=dict, description="outside name to label; null: it has no close match and is left out"
+    )
+
+    @model_validator(mode="after")
+    def _is_whole(self) -> "EmotionTaxonomy":
+        """Check the names against each other."""
+        twice = sorted({one for one in self.names if self.names.count(one) > 1})
+        if twice:
+            raise ValueError(f"label {', '.join(map(repr, twice))} stands there twice")
+        if self.neutral not in self.names:
+            raise ValueError(f"neutral: {self.neutral!r} is none of the labels")
+        if self.polarities[self.neutral] != "neutral":
+            raise ValueError(f"label {self.neutral!r}: the polarity of the neutral label is neutral")
+        if others := [one.label for one in self.labels if one.polarity == "neutral" and one.label != self.neutral]:
+            raise ValueError(f"label {others[0]!r}: only {self.neutral!r} has the polarity neutral")
+        for name, label in self.map.items():
+            if name != " ".join(name.lower().split()) or not name:
+                raise ValueError(f"map: {name!r} must be lower case, its words parted by single blanks")
+            if name in self.names:
+                raise ValueError(f"map: {name!r} is a label itself")
+            if label is not None and label not in self.names:
+                raise ValueError(f"map: {name!r} counts as {label!r}, which is none of the labels")
+        return self
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """The labels."""
+        return tuple(one.label for one in self.labels)
+
+    @cached_property
+    def emotions(self) -> tuple[str, ...]:
+        """The labels without the neutral one."""
+        return tuple(name for name in self.names if name != self.neutral)
+
+    @cached_property
+    def definitions(self) -> dict[str, str]:
+        """Label to definition."""
+        return {one.label: one.definition for one in self.labels}
+
+    @cached_property
+    def polarities(self) -> dict[str, str]:
+        """Label to polarity."""
+        return {one.label: one.polarity for one in self.labels}
+
+    @cached_property
+    def groups(self) -> dict[str, str]:
+        """Emotion to its group; the neutral label is in none (Emo Pillars Table 9)."""
+        return {one.label: one.group or one.label for one in self.labels if one.label != self.neutral}
+
+    @property
+    def known_names(self) -> dict[str, str | None]:
+        """Labels and the names mapped to them, each with its label (Emo Pillars 4).
+
+        "neutral" is one of them whatever the neutral label is called, since prompts say it.
+        """
+        return {**self.map, **{name: name for name in self.names}, "neutral": self.map.get("neutral", self.neutral)}
+
+
+GOEMOTIONS_NAME = "goemotions"
+"""The setting ``emo_pillars.taxonomy`` of the paper's 28 labels."""
+
+
+def load_emotion_taxonomy(name: str) -> EmotionTaxonomy:
+    """Read a taxonomy of Emo Pillars: ``goemotions``, the paper's 28 labels, or a YAML file of one's own.
+
+    Raises:
+        InputError: there is no such file, or it is no such taxonomy.
+    """
+    if name == GOEMOTIONS_NAME:
+        return _goemotions()
+    if not Path(name).is_file():
+        raise InputError(f"emo_pillars.taxonomy {name}: no such file, and not {GOEMOTIONS_NAME}")
+    return _read(EmotionTaxonomy, _own_file(name), name)
+
+
+def require_goemotions(taxonomy: EmotionTaxonomy, what: str) -> None:
+    """Raise an InputError where the labels are not the 28 that people's sets are labelled or scored with."""
+    if taxonomy.names != _goemotions().names:
+        raise InputError(
+            f"{what} compares with sets of people's labels, which are those of GoEmotions, and emo_pillars.taxonomy is "
+            f"{taxonomy.name}: leave it out, or set emo_pillars.taxonomy={GOEMOTIONS_NAME}"
+        )
+
+
+@cache
+def _goemotions() -> EmotionTaxonomy:
+    rows, groups, mapping = (_parsed(stored(file)) for file in (GOEMOTIONS, GOEMOTIONS_GROUPS, GOEMOTIONS_MAPPING))
+    group_of = {row["label"]: row["group"] for row in groups}
+    labels = [
+        {
+            "label": row["label"],
+            "definition": row["definition"],
+            "polarity": row["polarity"],
+            "group": group_of.get(row["label"], ""),
+        }
+        for row in sorted(rows, key=lambda row: int(row["id"]))
+    ]
+    names = {row["raw"]: row["label"] or None for row in mapping}
+    return EmotionTaxonomy.model_validate({"name": "GoEmotions", "labels": labels, "map": names})

@@ -11,16 +11,17 @@ from dataclasses import dataclass
 
 import pandas as pd
 from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
 
 from conf.llm_settings import DecodingSettings, LlmSettings
 from udfs.llm_kinds import Source
-from udfs.llm_requests import REQUEST, TOGETHER, Answer, Generator, Request, UnavailableError
+from udfs.llm_requests import REQUEST, TEMPLATE, TOGETHER, Answer, Generator, Request, UnavailableError
 from udfs.predict import gathered
 
 SCHEMA = """
     request_id string, prompt_hash string, parameters_hash string, sample int, prompt string, answer_start string,
     parameters string, model string, text string, finish_reason string, prompt_tokens int, answer_tokens int,
-    seconds double, error string
+    seconds double, error string, template_hash string
     """
 TRIED = 8
 """Prompts whose common error stops a stage at its start, such as a field that the server refuses."""
@@ -45,7 +46,7 @@ def generate_answers(requests: DataFrame, source: Source, partitions: int = 0) -
     """Return the answers to the requests as rows of `SCHEMA`; a failed request has an error and no text.
 
     Args:
-        requests: the columns of `REQUEST`; see `etl.llm.requests`.
+        requests: the columns of `REQUEST`, and ``TEMPLATE`` where it is known; see `etl.llm.requests`.
         source: from `source_of`.
         partitions: number of tasks; 0 keeps the partitions.
     """
@@ -61,7 +62,9 @@ def generate_answers(requests: DataFrame, source: Source, partitions: int = 0) -
             yield pd.concat([frame, answers], axis=1).assign(model=source.identity, parameters=used)[columns]
 
     columns = [column.split()[0] for column in SCHEMA.split(",")]
-    return spread(requests, partitions).select(*REQUEST).mapInPandas(ask, SCHEMA)
+    if TEMPLATE not in requests.columns:
+        requests = requests.withColumn(TEMPLATE, F.lit(None).cast("string"))
+    return spread(requests, partitions).select(*REQUEST, TEMPLATE).mapInPandas(ask, SCHEMA)
 
 
 def spread(requests: DataFrame, partitions: int) -> DataFrame:

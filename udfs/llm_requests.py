@@ -14,6 +14,8 @@ REQUEST = ("request_id", "prompt_hash", "parameters_hash", "sample", "prompt", "
 """Columns of a request; see ``etl.llm.requests``."""
 TOGETHER = "together"
 """Column beside them: requests of one value have most of their prompt in common, such as a plot."""
+TEMPLATE = "template_hash"
+"""Column beside them: the version of the words that the prompt is made of."""
 
 
 UNAVAILABLE = "unavailable: "

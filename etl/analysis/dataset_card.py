@@ -36,7 +36,12 @@ ORIGINS = {
 DIALOGUES = "dialogues"
 TURNS = "turns"
 """Configurations of an export for loaders: a row is a dialogue, or a turn."""
-_TYPES = {croissant.TEXT: "string", croissant.INTEGER: "int32", croissant.FLOAT: "float32"}
+_TYPES = {
+    croissant.TEXT: "string",
+    croissant.INTEGER: "int32",
+    croissant.FLOAT: "float32",
+    croissant.BOOLEAN: "bool",
+}
 INCLUDED = (
     ("dialogue_id", "`<subtitle file>-<its first sentence>`"),
     ("movie_id", "the film's IMDb number"),
@@ -65,15 +70,21 @@ class Features:
         fields: columns of a dialogue.
         labels: names of the classes of ``label``, in the order of their ids; () leaves labels texts.
         turns: whether there are files of one row a turn, too.
+        name: of the configuration that loaders read by default.
+        classes: columns and fields whose values are the labels.
+        number: type of numbers with a fraction.
     """
 
     fields: Fields
     labels: Sequence[str] = ()
     turns: bool = False
+    name: str = DIALOGUES
+    classes: Sequence[str] = ("label",)
+    number: str = "float32"
 
     def of(self, config: str) -> list[dict[str, Any]]:
-        """Return the features of :data:`DIALOGUES` or :data:`TURNS`."""
-        if config == DIALOGUES:
+        """Return the features of the default configuration or of :data:`TURNS`."""
+        if config == self.name:
             return self._features(self.fields)
         own = {name: kind for name, kind in self.fields.items() if name not in (TURNS, "certainty")}
         return self._features({**own, "turn": croissant.INTEGER, **self.fields[TURNS]})
@@ -86,9 +97,9 @@ class Features:
             return {"list": self._features(kind)}
         if isinstance(kind, list):
             return {"list": _TYPES[kind[0]]}
-        if name == "label" and self.labels:
+        if name in self.classes and self.labels:
             return {"dtype": {"class_label": {"names": {str(n): label for n, label in enumerate(self.labels)}}}}
-        return {"dtype": _TYPES[kind]}
+        return {"dtype": self.number if kind == croissant.FLOAT else _TYPES[kind]}
 
 
 def label_names(card_text: str) -> list[str]:
@@ -291,7 +302,7 @@ def front_matter(
         features: types of the columns; None: loaders find them out.
     """
     kind = formats[0]
-    first = "default" if features is None else DIALOGUES
+    first = "default" if features is None else features.name
     configs = {first: f"{kind}/{{}}-*.{ENDINGS[kind]}"}
     if features is not None and features.turns:
         configs[TURNS] = f"{TURNS}/{{}}-*.{ENDINGS['parquet']}"
@@ -308,7 +319,11 @@ def front_matter(
         "tags": list(tags),
         "size_categories": [size_category(sum(rows.values()))],
         "configs": [
-            {"config_name": config, **({"default": True} if config == DIALOGUES else {}), "data_files": files}
+            {
+                "config_name": config,
+                **({"default": True} if features is not None and config == first else {}),
+                "data_files": files,
+            }
             for config, files in files_of.items()
         ],
     }

@@ -11,7 +11,7 @@ from graphlib import TopologicalSorter
 from importlib.resources import files
 
 from conf.papers import paper_table, paper_tables
-from conf.taxonomy import Taxonomy, goemotions_polarities
+from conf.taxonomy import GOEMOTIONS_NAME, EmotionTaxonomy, Taxonomy, load_emotion_taxonomy
 from etl.tables import TABLES, Table, names_in
 
 COLOURS = {"emotion": "#c4572c", "intent": "#2f6f9f", "neutral": "#858b94"}
@@ -20,9 +20,14 @@ View = tuple[str, str]
 """Comment and SQL."""
 
 
-def all_views(taxonomy: Taxonomy) -> dict[str, View]:
-    """Return (comment, SQL) by view name, each view after those that it reads; taxonomy is ``edos.taxonomy``."""
-    views = reference_views(taxonomy) | sql_views()
+def all_views(taxonomy: Taxonomy, emotions: EmotionTaxonomy | None = None) -> dict[str, View]:
+    """Return (comment, SQL) by view name, each view after those that it reads.
+
+    Args:
+        taxonomy: ``edos.taxonomy``.
+        emotions: ``emo_pillars.taxonomy``; None: the paper's.
+    """
+    views = reference_views(taxonomy, emotions or load_emotion_taxonomy(GOEMOTIONS_NAME)) | sql_views()
     reads = {name: names_in(sql) & views.keys() for name, (_, sql) in views.items()}
     return {name: views[name] for name in TopologicalSorter(reads).static_order()}
 
@@ -41,7 +46,7 @@ def named_in(texts: Iterable[str], views: Mapping[str, View]) -> tuple[dict[str,
     return {name: views[name] for name in views if name in wanted}, [TABLES[name] for name in TABLES if name in wanted]
 
 
-def reference_views(taxonomy: Taxonomy) -> dict[str, View]:
+def reference_views(taxonomy: Taxonomy, emotions: EmotionTaxonomy) -> dict[str, View]:
     """Return the views of the papers' printed tables and of the taxonomies."""
     kinds = [(str(place), label.label, label.kind) for place, label in enumerate(taxonomy.labels)]
     return {
@@ -61,8 +66,11 @@ def reference_views(taxonomy: Taxonomy) -> dict[str, View]:
             ),
         ),
         "analysis.emo_pillars_polarities": (
-            "The 28 labels of Emo Pillars, each positive, negative, ambiguous or neutral.",
-            rows_as_sql(("label", "polarity"), list(goemotions_polarities().items())),
+            "The labels of Emo Pillars in their order, each positive, negative, ambiguous or neutral.",
+            rows_as_sql(
+                ("place", "label", "polarity"),
+                [(str(place), one.label, one.polarity) for place, one in enumerate(emotions.labels)],
+            ),
         ),
     }
 

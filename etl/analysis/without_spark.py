@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from conf.taxonomy import Taxonomy, load_taxonomy
+from conf.taxonomy import EmotionTaxonomy, Taxonomy, load_taxonomy
 from etl.analysis.duckdb_sql import duckdb_type, duckdb_view
 from etl.analysis.views import all_views
 from etl.tables import EMPTY_IF_ABSENT, TABLES, present_views
@@ -14,7 +14,9 @@ if TYPE_CHECKING:
     import duckdb
 
 
-def connect(root: str | Path, taxonomy: Taxonomy | None = None) -> "duckdb.DuckDBPyConnection":
+def connect(
+    root: str | Path, taxonomy: Taxonomy | None = None, emotions: EmotionTaxonomy | None = None
+) -> "duckdb.DuckDBPyConnection":
     """Return a DuckDB connection with the Delta tables under a folder by ``schema.table``, and all views over them.
 
     Files are read when a query needs them, and only the columns that it names. Views over tables that are not there,
@@ -23,6 +25,7 @@ def connect(root: str | Path, taxonomy: Taxonomy | None = None) -> "duckdb.DuckD
     Args:
         root: ``lakehouse.root``, a local folder.
         taxonomy: ``edos.taxonomy``; None: the paper's.
+        emotions: ``emo_pillars.taxonomy``; None: the paper's.
 
     Raises:
         FileNotFoundError: there is no Delta table under the folder.
@@ -33,10 +36,12 @@ def connect(root: str | Path, taxonomy: Taxonomy | None = None) -> "duckdb.DuckD
     if not logs:
         raise FileNotFoundError(f"no Delta tables under {root}: name the folder that lakehouse.root names")
     found = {".".join(log.parts[-3:-1]): deltalake.DeltaTable(log.parent).to_pyarrow_dataset() for log in logs}
-    return connected(found, taxonomy)
+    return connected(found, taxonomy, emotions)
 
 
-def connected(tables: Mapping[str, Any], taxonomy: Taxonomy | None = None) -> "duckdb.DuckDBPyConnection":
+def connected(
+    tables: Mapping[str, Any], taxonomy: Taxonomy | None = None, emotions: EmotionTaxonomy | None = None
+) -> "duckdb.DuckDBPyConnection":
     """Return a DuckDB connection with Arrow tables or data sets as views by their names, and all views over them."""
     import duckdb
 
@@ -48,7 +53,7 @@ def connected(tables: Mapping[str, Any], taxonomy: Taxonomy | None = None) -> "d
     none = [name for name in EMPTY_IF_ABSENT if name not in tables]
     for name in none:
         add_empty(connection, name)
-    views = all_views(taxonomy or load_taxonomy("edos"))
+    views = all_views(taxonomy or load_taxonomy("edos"), emotions)
     absent = TABLES.keys() - tables.keys() - set(none)
     for name, (comment, sql) in present_views(views, absent).items():
         connection.execute(f"CREATE SCHEMA IF NOT EXISTS {name.split('.')[0]}")

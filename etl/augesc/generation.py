@@ -42,13 +42,15 @@ def augmenter_requests(queries: DataFrame, generation: Augmenting, per_query: Sa
     """
     samples = F.when(F.col("source") == "ed", per_query.ed).otherwise(per_query.reddit)
     units = _units(first_queries(queries, generation.queries))
-    return with_requests(units, prompts(F.col("query")), with_schema(generation.decoding), samples=samples)
+    decoding = with_schema(generation.decoding)
+    return with_requests(units, prompts(F.col("query")), decoding, samples=samples, template=instruction())
 
 
 def untuned_requests(queries: DataFrame, generation: Untuned) -> DataFrame:
     """Return the untuned model's requests: one text per query, from the same prompt (AugESC 4.3)."""
     units = _units(baseline_queries(queries, generation))
-    return with_requests(units, prompts(F.col("query")), with_schema(generation.untuned_decoding))
+    decoding = with_schema(generation.untuned_decoding)
+    return with_requests(units, prompts(F.col("query")), decoding, template=instruction())
 
 
 def with_schema(decoding: DecodingSettings) -> DecodingSettings:

@@ -29,7 +29,7 @@ def register(settings: Settings, catalog: str) -> int:
         lakehouse = Lakehouse(spark, own.lakehouse)
         lakehouse.prefix = own.lakehouse.schema_prefix
         lakehouse.suffix = own.lakehouse.set
-        statements = lakehouse.catalog_statements(all_views(own.edos.taxonomy))
+        statements = lakehouse.catalog_statements(all_views(own.edos.taxonomy, own.emo_pillars.taxonomy))
         for statement in statements:
             spark.sql(statement)
     finally:

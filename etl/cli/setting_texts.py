@@ -5,7 +5,7 @@ from typing import Any, get_args, get_origin
 
 from pydantic import BaseModel
 
-from conf.taxonomy import Taxonomy, load_taxonomy
+from conf.taxonomy import GOEMOTIONS_NAME, EmotionTaxonomy, Taxonomy, load_emotion_taxonomy, load_taxonomy
 from etl.pipeline.stages import setting
 
 COMMON = {
@@ -45,7 +45,7 @@ COMMON = {
 def leaves(settings: Any, key: str) -> Iterator[tuple[str, str, Any]]:
     """Yield (key, meaning, default) of a setting, or of those of a section and of the sections in it."""
     value = setting(settings, key)
-    if isinstance(value, BaseModel) and not isinstance(value, Taxonomy):
+    if isinstance(value, BaseModel) and not isinstance(value, Taxonomy | EmotionTaxonomy):
         for name in type(value).model_fields:
             yield from leaves(settings, f"{key}.{name}")
         return
@@ -71,6 +71,8 @@ def shown(value: Any) -> str:
     """Return a setting's value as a page shows it, which ``--set`` can read."""
     if isinstance(value, Taxonomy):
         return "edos" if value == load_taxonomy("edos") else "another"
+    if isinstance(value, EmotionTaxonomy):
+        return GOEMOTIONS_NAME if value == load_emotion_taxonomy(GOEMOTIONS_NAME) else "another"
     if value is None or isinstance(value, bool):
         return {None: "null", True: "true", False: "false"}[value]
     if isinstance(value, tuple | list):

@@ -56,7 +56,7 @@ def open_sql(settings: Settings, statements: str | None = None, as_csv: bool = F
         if statements is not None:
             import sqlparse
 
-            views = all_views(settings.edos.taxonomy)
+            views = all_views(settings.edos.taxonomy, settings.emo_pillars.taxonomy)
             split = sqlparse.split(statements, strip_semicolon=True)
             # To register all takes half a minute; only statements like SHOW TABLES and USE need them.
             queries = split if all(map(QUERY.match, split)) else None
@@ -69,7 +69,7 @@ def open_sql(settings: Settings, statements: str | None = None, as_csv: bool = F
                 except AnalysisException as error:
                     raise InputError(refusal(error, [*TABLES, *views], settings.lakehouse.root)) from None
             return 0
-        views = all_views(settings.edos.taxonomy)
+        views = all_views(settings.edos.taxonomy, settings.emo_pillars.taxonomy)
         registered = [*lakehouse.catalog_statements(views), *statements_of_sets(lakehouse, views)]
         named = sum(not statement.startswith("CREATE SCHEMA") for statement in registered)
         print(GREETING.format(tables=named, root=settings.lakehouse.catalog or settings.lakehouse.root), flush=True)
@@ -125,7 +125,7 @@ def _in_duckdb(settings: Settings, statements: str | None, as_csv: bool) -> int:
         from etl.analysis.without_spark import connect
         from etl.cli.duckdb_shell import open_shell, run_statements
 
-        lakehouse = connect(root, settings.edos.taxonomy)
+        lakehouse = connect(root, settings.edos.taxonomy, settings.emo_pillars.taxonomy)
     except ModuleNotFoundError as error:
         raise InputError(
             f"{error.name} is not installed: pip install 'edos-lakehouse[local]', or --engine spark"

@@ -4,7 +4,7 @@ The answers are parsed as they are for the tables of results. What a prompt cont
 """
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import partial, reduce
 from typing import Any
 
@@ -12,7 +12,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from etl.common.columns import with_columns_once
-from etl.emo_pillars.step import Rules, Step, slots_of
+from etl.emo_pillars.step import Rules, Step, Wording, slots_of
 from etl.emo_pillars.steps import SYNTHESIS
 from etl.llm.requests import answer_said
 from etl.pipeline.outcome import Outcome
@@ -22,21 +22,25 @@ OTHER = "other"
 _JUDGEMENT = "prompt: string, items: int, usable: int, faults: array<string>, rejected: array<string>"
 
 
-def answer_quality(answers: Mapping[str, DataFrame], quality: Any, top: int) -> Outcome:
+def answer_quality(
+    answers: Mapping[str, DataFrame], quality: Any, top: int, wording_of: Callable[[str], Wording]
+) -> Outcome:
     """Return ``emo_pillars.answer_quality``. The unit is the answer.
 
     Args:
         answers: the raw answers of each step of ``SYNTHESIS``, by its name.
         quality: the section ``emo_pillars.quality``.
         top: number of requested soft labels.
+        wording_of: from a step's name to the present words of its prompts.
     """
-    rows = reduce(DataFrame.unionByName, (_of_step(step, answers[step.name], quality, top) for step in SYNTHESIS))
+    found = (_of_step(step, answers[step.name], quality, top, wording_of(step.name)) for step in SYNTHESIS)
+    rows = reduce(DataFrame.unionByName, found)
     return Outcome(rows, rows_in=sum(frame.count() for frame in answers.values()))
 
 
-def _of_step(step: Step, answers: DataFrame, quality: Any, top: int) -> DataFrame:
-    forms = tuple(step.template(form) for form in step.forms[1:])
-    rules = step.rules(quality, top)
+def _of_step(step: Step, answers: DataFrame, quality: Any, top: int, wording: Wording) -> DataFrame:
+    forms = tuple(step.template(form, wording) for form in step.forms[1:])
+    rules = step.rules(quality, top, wording=wording)
     judge = F.udf(partial(judged_answer, step, rules, forms=forms), f"struct<{_JUDGEMENT}>").asNondeterministic()
     cut = F.coalesce("finish_reason", F.lit("")) == "length"
     read = with_columns_once(answers, said=answer_said())

@@ -1,13 +1,12 @@
 """Score models on the synthetic data's test sets, and test whether contexts help (Emo Pillars Tables 1 and 5)."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import pandas as pd
 from numpy.typing import NDArray
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
-
-from conf.taxonomy import goemotions_labels
 
 TESTED_ON = ("original", "contextual original", "contextual rewritten")
 """The paper's test_Orig, test_COrig and test_CReWr."""
@@ -26,13 +25,16 @@ paired_t_test double, wilcoxon double
 """
 
 
-def reached() -> Column:
+def reached(names: Sequence[str]) -> Column:
     """Return (label, probability) of the labels whose probability reaches their threshold, or the one for all labels.
 
     Reads probabilities, threshold and label_thresholds, the columns of `udfs.predict.answer_passages`.
+
+    Args:
+        names: the labels of the model, in the order of their ids.
     """
-    labels = F.array(*[F.lit(label) for label in goemotions_labels()])
-    shared = F.array_repeat("threshold", len(goemotions_labels()))
+    labels = F.array(*[F.lit(label) for label in names])
+    shared = F.array_repeat("threshold", len(names))
     pairs = F.arrays_zip(
         labels.alias("label"),
         F.col("probabilities").alias("probability"),
@@ -41,9 +43,9 @@ def reached() -> Column:
     return F.filter(pairs, lambda one: one["probability"] >= one["least"].cast("float"))
 
 
-def given_labels() -> Column:
+def given_labels(names: Sequence[str]) -> Column:
     """Return the labels of `reached`."""
-    return F.transform(reached(), lambda one: one["label"])
+    return F.transform(reached(names), lambda one: one["label"])
 
 
 def with_f1(answers: DataFrame) -> DataFrame:

@@ -2,16 +2,17 @@
 
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from itertools import combinations
 from random import Random
 from typing import Any, NamedTuple
 
-from conf.taxonomy import goemotions_definitions, goemotions_groups
+from conf.errors import InputError
+from conf.taxonomy import EmotionTaxonomy
 from etl.annotation.batch import Batch, Choice, Hit, Item, Lesson, Line, Panel, Question
 from etl.annotation.exports import Form
 from etl.annotation.labelling import batch_id_of, hits_of
 
-NEUTRAL = "neutral"
 LETTERS = "ABCDEF"
 NONE = "G"
 MOST_LABELS = 3
@@ -38,12 +39,12 @@ class Task(NamedTuple):
     neutral: str
 
 
-def neutrality(labels: Sequence[str]) -> str:
+def neutrality(labels: Sequence[str], neutral: str) -> str:
     """Return ``alone`` if neutral is the only label, ``beside`` if it is one of several, otherwise ``none``."""
-    return "none" if NEUTRAL not in labels else "alone" if len(labels) == 1 else "beside"
+    return "none" if neutral not in labels else "alone" if len(labels) == 1 else "beside"
 
 
-def options_of(labels: Sequence[str], ranked: bool, random: Random) -> tuple[list[str], str]:
+def options_of(labels: Sequence[str], ranked: bool, random: Random, taxonomy: EmotionTaxonomy) -> tuple[list[str], str]:
     """Return six options and the letter of the right one (Emo Pillars I.1).
 
     The right option has the strongest labels, at most three, without neutral. The other five options have the same
@@ -55,9 +56,10 @@ def options_of(labels: Sequence[str], ranked: bool, random: Random) -> tuple[lis
         labels: labels, the strongest first.
         ranked: whether to keep the right option's order.
         random: generator seeded by content.
+        taxonomy: of at least six emotions.
     """
-    groups = goemotions_groups()
-    right = [label for label in labels if label != NEUTRAL][:MOST_LABELS]
+    groups = taxonomy.groups
+    right = [label for label in labels if label != taxonomy.neutral][:MOST_LABELS]
     near = sorted({groups[one] for one in right})
     related = sorted(label for label, group in groups.items() if group in near and label not in right)
     more = random.sample(related, min(MOST_RELATED, MOST_PLAUSIBLE - len(right), len(related))) if right else []
@@ -74,7 +76,7 @@ def options_of(labels: Sequence[str], ranked: bool, random: Random) -> tuple[lis
 
 
 def chosen_examples(
-    rows: Iterable[Mapping[str, Any]], examples: int, alone: float, beside: float
+    rows: Iterable[Mapping[str, Any]], examples: int, alone: float, beside: float, neutral: str
 ) -> list[Mapping[str, Any]]:
     """Choose the first examples, with the paper's shares of neutral ones as far as available.
 
@@ -82,16 +84,23 @@ def chosen_examples(
         rows: ``emo_pillars.contextual_examples`` in an order that depends on content.
         examples: number of examples.
         alone, beside: shares of examples with neutral alone, and with neutral among other labels.
+        neutral: the label of utterances without an emotion.
     """
     by_kind: dict[str, list[Mapping[str, Any]]] = {"alone": [], "beside": [], "none": []}
     for row in rows:
-        by_kind[neutrality([one["label"] for one in row["labels"]])].append(row)
+        by_kind[neutrality([one["label"] for one in row["labels"]], neutral)].append(row)
     taken = by_kind["alone"][: round(alone * examples)] + by_kind["beside"][: round(beside * examples)]
     return taken + by_kind["none"][: examples - len(taken)]
 
 
 def label_tasks(
-    rows: Sequence[Mapping[str, Any]], *, per_hit: int, ranked_share: float, rewritten_share: float, seed: int
+    rows: Sequence[Mapping[str, Any]],
+    *,
+    per_hit: int,
+    ranked_share: float,
+    rewritten_share: float,
+    seed: int,
+    taxonomy: EmotionTaxonomy,
 ) -> list[Task]:
     """Return the questionnaire's items, shuffled by content (Emo Pillars I.1).
 
@@ -101,7 +110,16 @@ def label_tasks(
         ranked_share: share of items with ranked labels, which are the first items.
         rewritten_share: share of items whose rewritten utterance is shown, by hash.
         seed: seed of all draws.
+        taxonomy: of the labels.
+
+    Raises:
+        InputError: the taxonomy has fewer emotions than an item offers.
     """
+    if len(taxonomy.emotions) < EMOTIONS:
+        raise InputError(
+            f"emo_pillars.taxonomy {taxonomy.name} has {len(taxonomy.emotions)} emotions, and an item of the "
+            f"questionnaire offers {EMOTIONS}: evaluate labels of a larger taxonomy"
+        )
     ordered = sorted(rows, key=lambda row: _digest(seed, "order", row["utterance_id"]))
     number = round(ranked_share * len(ordered))
     tasks = []
@@ -113,7 +131,7 @@ def label_tasks(
             random = Random(int(_digest(seed, "options", name), 16))
             ranked = start + position <= number
             labels = [one["label"] for one in row["labels"]]
-            options, answer = options_of(labels, ranked, random)
+            options, answer = options_of(labels, ranked, random, taxonomy)
             rewritten = int(_digest(seed, "rewritten", name)[:8], 16) < rewritten_share * 16**8
             tasks.append(
                 Task(
@@ -127,7 +145,7 @@ def label_tasks(
                     options,
                     answer,
                     ranked,
-                    neutrality(labels),
+                    neutrality(labels, taxonomy.neutral),
                 )
             )
     return tasks
@@ -137,13 +155,13 @@ def _digest(seed: int, of: str, *keys: str) -> str:
     return hashlib.sha256("\u0001".join((f"{seed} {of}", *keys)).encode()).hexdigest()
 
 
-def _emotions() -> tuple[Choice, ...]:
-    return tuple(Choice(value=label, text=label.capitalize()) for label in sorted(goemotions_groups()))
+def _emotions(taxonomy: EmotionTaxonomy) -> tuple[Choice, ...]:
+    return tuple(Choice(value=label, text=label.capitalize()) for label in sorted(taxonomy.emotions))
 
 
-def questions() -> dict[str, tuple[str, ...] | None]:
+def questions(taxonomy: EmotionTaxonomy) -> dict[str, tuple[str, ...] | None]:
     """Return the valid answers of each question; None for any text."""
-    labels = tuple(sorted(goemotions_groups()))
+    labels = tuple(sorted(taxonomy.emotions))
     return {
         "neutral": ("yes", "no"),
         "choice": (*LETTERS, NONE),
@@ -166,12 +184,13 @@ INTRODUCTION = (
 )
 
 
-def label_batch(tasks: Sequence[Mapping[str, Any]], post_to: str | None = None) -> Batch:
+def label_batch(tasks: Sequence[Mapping[str, Any]], post_to: str | None = None, *, taxonomy: EmotionTaxonomy) -> Batch:
     """Return the page's batch. It does not reveal the data set's labels.
 
     Args:
         tasks: rows of ``emo_pillars.evaluation_tasks``.
         post_to: URL for the answers.
+        taxonomy: of the labels.
     """
     yes = Choice(value="yes", text="Yes")
     asked = (
@@ -187,7 +206,7 @@ def label_batch(tasks: Sequence[Mapping[str, Any]], post_to: str | None = None) 
             id="unfit",
             kind="pick",
             prompt="One emotion of my choice does not fit:",
-            options=_emotions(),
+            options=_emotions(taxonomy),
             required=False,
             section="If you like",
             note="Only where there is no better choice.",
@@ -196,7 +215,7 @@ def label_batch(tasks: Sequence[Mapping[str, Any]], post_to: str | None = None) 
             id="other_emotion",
             kind="pick",
             prompt="Another emotion suits better, this one:",
-            options=_emotions(),
+            options=_emotions(taxonomy),
             required=False,
         ),
         Question(id="other_words", kind="text", prompt="Another emotion, in your words", required=False, most=100),
@@ -208,10 +227,9 @@ def label_batch(tasks: Sequence[Mapping[str, Any]], post_to: str | None = None) 
             required=False,
         ),
     )
-    definitions = goemotions_definitions()
     lessons = tuple(
-        Lesson(value=label, name=label.capitalize(), about=definitions[label], example="")
-        for label in sorted(goemotions_groups())
+        Lesson(value=label, name=label.capitalize(), about=taxonomy.definitions[label], example="")
+        for label in sorted(taxonomy.emotions)
     )
     return Batch(
         batch_id=batch_id_of(tasks),
@@ -238,8 +256,7 @@ def _item(task: Mapping[str, Any]) -> Item:
     )
 
 
-LABEL_FORM = Form(
-    "emo-pillars-labels",
-    "utterance_id string, rewritten boolean, answer string, ranked boolean, neutral string",
-    label_batch,
-)
+def label_form(taxonomy: EmotionTaxonomy) -> Form:
+    """Return the questionnaire on labels of a taxonomy."""
+    facts = "utterance_id string, rewritten boolean, answer string, ranked boolean, neutral string"
+    return Form("emo-pillars-labels", facts, partial(label_batch, taxonomy=taxonomy))

@@ -1,6 +1,7 @@
 """Propose labels for the emotions that models name outside the taxonomy and its map (ours; Emo Pillars 4 maps by hand).
 
-A proposal changes no row: whoever agrees adds the word to ``conf/taxonomies/goemotions_mapping.csv``.
+A proposal changes no row: whoever agrees adds the word to ``conf/taxonomies/goemotions_mapping.csv``, or to the map of
+the taxonomy of their own.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -12,7 +13,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from etl.emo_pillars.labels import UNKNOWN, Names
-from etl.emo_pillars.step import Step
+from etl.emo_pillars.step import Step, Wording
 from etl.emo_pillars.steps import soft_labels, utterances
 from etl.llm.requests import answer_said
 from udfs.vectors import nearest_labels
@@ -36,20 +37,21 @@ class Proposal(NamedTuple):
     score: float
 
 
-def unknown_words(answers: Mapping[str, DataFrame], quality: Any) -> DataFrame:
+def unknown_words(answers: Mapping[str, DataFrame], quality: Any, wording_of: Callable[[str], Wording]) -> DataFrame:
     """Return the unknown emotions of stored answers and how often each occurs: (raw_label, occurrences).
 
     Args:
         answers: the raw answers of each of ``STEPS``, by its name.
         quality: the section ``emo_pillars.quality``.
+        wording_of: from a step's name to the present words of its prompts.
     """
-    frames = [_words(step, answers[step.name], quality) for step in STEPS]
+    frames = [_words(step, answers[step.name], quality, wording_of(step.name)) for step in STEPS]
     found = frames[0].unionByName(frames[1])
     return found.groupBy("raw_label").agg(F.count("*").alias("occurrences"))
 
 
-def _words(step: Step, answers: DataFrame, quality: Any) -> DataFrame:
-    rules = step.rules(quality)
+def _words(step: Step, answers: DataFrame, quality: Any, wording: Wording) -> DataFrame:
+    rules = step.rules(quality, wording=wording)
 
     def unknown(answer: str | None, cut_off: bool) -> list[str]:
         parsed = step.items_of(rules, answer or "", bool(cut_off), {})

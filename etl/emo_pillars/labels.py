@@ -3,18 +3,12 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from conf.taxonomy import goemotions_labels, goemotions_mapping
 from etl.emo_pillars.answers import Parsed, Rejected
 
 UNKNOWN = "unknown_label"
 """The reason of a label without a close match in the taxonomy."""
 
 Names = Mapping[str, str | None]
-
-
-def known_names() -> Names:
-    """Return the taxonomy's labels and the names mapped to them, each with its label."""
-    return goemotions_mapping() | {label: label for label in goemotions_labels()}
 
 
 def label_of(raw: str, names: Names) -> str | None:

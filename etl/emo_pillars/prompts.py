@@ -6,7 +6,7 @@ from pyspark.sql import Column
 from pyspark.sql import functions as F
 
 from conf.prompts import SLOT
-from conf.taxonomy import goemotions_definitions
+from conf.taxonomy import EmotionTaxonomy
 
 NEUTRAL = "neutral"
 PLAIN = "plain"
@@ -30,15 +30,15 @@ def as_data(text: Column) -> Column:
     return F.regexp_replace(text, "={5,}", "====")
 
 
-def definitions(*, neutral: bool) -> str:
+def definitions(taxonomy: EmotionTaxonomy, *, neutral: bool) -> str:
     """Return the definitions of the emotions, one per line, with or without neutral (Emo Pillars 3.2, 3.3)."""
-    lines = [f"- {label}: {about}" for label, about in goemotions_definitions().items() if neutral or label != NEUTRAL]
-    return "\n".join(lines)
+    known = taxonomy.definitions
+    return "\n".join(f"- {label}: {known[label]}" for label in (taxonomy.names if neutral else taxonomy.emotions))
 
 
-def labels_of_grammar(*, neutral: bool) -> str:
+def labels_of_grammar(taxonomy: EmotionTaxonomy, *, neutral: bool) -> str:
     """Return the labels as alternatives of a grammar, with or without neutral."""
-    return " | ".join(f'"{label}"' for label in goemotions_definitions() if neutral or label != NEUTRAL)
+    return " | ".join(f'"{label}"' for label in (taxonomy.names if neutral else taxonomy.emotions))
 
 
 def spoken_slots(actor: Column, utterance: Column, emotions: Column) -> dict[str, Column]:

@@ -11,7 +11,6 @@ from etl.common.hashes import distinct_texts, text_hash
 from etl.common.splits import content_share
 from etl.pipeline.outcome import dropped_columns
 
-NEUTRAL = "neutral"
 UTTERANCES = "utterances"
 OF_EMOTION = "utterances of one emotion"
 NEUTRALS = "neutral utterances"
@@ -27,7 +26,7 @@ def first_by_hash(rows: DataFrame, number: int, key: str, *within: str, salt: st
     return rows.withColumn("nth", F.row_number().over(order)).where(F.col("nth") <= number).drop("nth")
 
 
-def utterance_samples(examples: DataFrame, contextual: DataFrame, number: int) -> DataFrame:
+def utterance_samples(examples: DataFrame, contextual: DataFrame, number: int, neutral_label: str) -> DataFrame:
     """Return utterances to compare with each other: kind, label, text.
 
     The kinds are any original utterances, neutral ones, and those of each main emotion of the context-full data set
@@ -37,8 +36,9 @@ def utterance_samples(examples: DataFrame, contextual: DataFrame, number: int) -
         examples: ``emo_pillars.examples``.
         contextual: ``emo_pillars.contextual_examples``.
         number: number of utterances per kind and label.
+        neutral_label: the label of utterances without an emotion.
     """
-    neutral = examples.where(F.col("primary_label") == NEUTRAL)
+    neutral = examples.where(F.col("primary_label") == neutral_label)
     kinds = ((UTTERANCES, examples, ()), (NEUTRALS, neutral, ()), (OF_EMOTION, contextual, ("primary_label",)))
     parts = []
     for kind, rows, within in kinds:
@@ -48,9 +48,9 @@ def utterance_samples(examples: DataFrame, contextual: DataFrame, number: int) -
     return reduce(DataFrame.unionByName, parts)
 
 
-def neutral_pairs(examples: DataFrame, number: int) -> DataFrame:
+def neutral_pairs(examples: DataFrame, number: int, neutral_label: str) -> DataFrame:
     """Return pairs (first, second) of neutral utterances of one actor, for at most ``number`` actors."""
-    neutral = examples.where(F.col("primary_label") == NEUTRAL).select("actor_id", "utterance_id", "utterance")
+    neutral = examples.where(F.col("primary_label") == neutral_label).select("actor_id", "utterance_id", "utterance")
     actors = first_by_hash(neutral.groupBy("actor_id").count().where("count > 1"), number, "actor_id", salt="actors")
     chosen = neutral.join(actors.select("actor_id"), "actor_id")
     other = chosen.select("actor_id", F.col("utterance_id").alias("other_id"), F.col("utterance").alias("second"))
@@ -80,7 +80,13 @@ def topic_utterances(examples: DataFrame, emotion: str, number: int) -> DataFram
 
 
 def texts_to_embed(
-    examples: DataFrame, contextual: DataFrame, contexts: DataFrame, sizes: Samples, topic: TopicSample, query: str
+    examples: DataFrame,
+    contextual: DataFrame,
+    contexts: DataFrame,
+    sizes: Samples,
+    topic: TopicSample,
+    query: str,
+    neutral_label: str,
 ) -> DataFrame:
     """Return the distinct (text_hash, text) of all samples and the query.
 
@@ -91,12 +97,13 @@ def texts_to_embed(
         sizes: of the samples.
         topic: whose topics are looked for.
         query: query of ``emo_pillars.query_examples``.
+        neutral_label: the label of utterances without an emotion.
     """
     frames = (
-        utterance_samples(examples, contextual, sizes.utterances).select(F.array("text")),
+        utterance_samples(examples, contextual, sizes.utterances, neutral_label).select(F.array("text")),
         plot_contexts(contexts, examples, sizes.plots).select(F.array("text")),
         topic_utterances(examples, topic.topic_emotion, topic.topic_utterances).select(F.array("text")),
-        neutral_pairs(examples, sizes.pairs).select(F.array("first", "second")),
+        neutral_pairs(examples, sizes.pairs, neutral_label).select(F.array("first", "second")),
         changed_examples(contextual, contexts, sizes.pairs).select(
             F.array("utterance", "rewritten", "context", "clean_context")
         ),
@@ -139,10 +146,10 @@ def with_vector(
     return rows.join(known, text_hash(F.col(text)) == F.col("_hash")).drop("_hash")
 
 
-def evaluated(contextual: DataFrame, number: int, seed: int) -> DataFrame:
+def evaluated(contextual: DataFrame, number: int, seed: int, neutral_label: str) -> DataFrame:
     """Draw candidates for the human evaluation with neutral alone, beside others, and without; add nth by hash."""
     labels = F.col("labels")["label"]
-    neutral = F.array_contains(labels, NEUTRAL)
+    neutral = F.array_contains(labels, neutral_label)
     kind = F.when(~neutral, "none").when(F.size(labels) == 1, "alone").otherwise("beside")
     order = Window.partitionBy("_kind").orderBy(content_share(F.col("utterance_id"), salt=f"evaluated {seed}"))
     ranked = contextual.withColumn("_kind", kind).withColumn("nth", F.row_number().over(order))

@@ -7,6 +7,7 @@ import pandas as pd
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 
+from conf.emo_pillars_settings import Samples
 from etl.common.columns import cosine
 from etl.common.hashes import text_hash
 from etl.emo_pillars import samples
@@ -21,10 +22,8 @@ def counts_of_samples(
     contexts: DataFrame,
     embeddings: DataFrame,
     model: str,
-    *,
-    utterances: int,
-    pairs: int,
-    plots: int,
+    sizes: Samples,
+    neutral_label: str,
 ) -> DataFrame:
     """Return all comparisons of section 7 and Table 12, as counts of cosines.
 
@@ -34,15 +33,16 @@ def counts_of_samples(
         contexts: ``emo_pillars.contexts``.
         embeddings: ``emo_pillars.text_embeddings``.
         model: identity of the encoder.
-        utterances, pairs, plots: sample sizes, see ``emo_pillars.analysis``.
+        sizes: of the samples.
+        neutral_label: the label of utterances without an emotion.
     """
 
     def vectors(rows: DataFrame) -> DataFrame:
         return with_vector(rows, embeddings, model)
 
-    every = counts_of_groups(vectors(samples.utterance_samples(examples, contextual, utterances)))
-    neutral = paired(samples.neutral_pairs(examples, pairs), "first", "second", embeddings, model)
-    generated = vectors(samples.plot_contexts(contexts, examples, plots)).cache()
+    every = counts_of_groups(vectors(samples.utterance_samples(examples, contextual, sizes.utterances, neutral_label)))
+    neutral = paired(samples.neutral_pairs(examples, sizes.pairs, neutral_label), "first", "second", embeddings, model)
+    generated = vectors(samples.plot_contexts(contexts, examples, sizes.plots)).cache()
     of_plots = counts_by_owner(generated, "plot_id", "actor_id", samples.OF_ACTOR, samples.OF_PLOT)
     one_each = samples.first_by_hash(generated, 1, "utterance_id", "plot_id", salt="across").select(
         F.lit(samples.ACROSS).alias("kind"), F.lit("").alias("label"), "vector"

@@ -7,7 +7,7 @@ faults that only its answers have, and its rows.
 import json
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -16,19 +16,39 @@ from pyspark.sql import functions as F
 
 from conf.errors import InputError
 from conf.llm_settings import STEP_GRAMMAR, DecodingSettings
-from conf.prompts import SLOT, grammar, prompt
+from conf.prompts import GRAMMAR, SLOT, TEMPLATE, grammar, prompt
+from conf.taxonomy import GOEMOTIONS_NAME, EmotionTaxonomy, load_emotion_taxonomy
 from etl.emo_pillars.answers import Parsed
-from etl.emo_pillars.labels import Names, known_names
-from etl.emo_pillars.prompts import PLAIN
+from etl.emo_pillars.labels import Names
+from etl.emo_pillars.prompts import NEUTRAL, PLAIN
 from etl.llm.requests import fault_of
 from etl.pipeline.outcome import dropped_columns
 
 MOST_CHARACTERS = 20_000
 """Most characters of an answer that are parsed; the longest step asks for 500 tokens."""
+FOLDER = "emo_pillars"
+"""Of our prompts, under ``conf/prompts``."""
 FAULTS = "faults: array<string>"
 """Field of an item for its faults; see ``etl.emo_pillars.quality``."""
 MAPPED = f"label: string, was_mapped: boolean, {FAULTS}"
 PROSE = f"text: string, cut: boolean, unchanged: boolean, {FAULTS}"
+
+
+@dataclass(frozen=True)
+class Wording:
+    """What a step's prompts are made of beside the rows.
+
+    Attributes:
+        taxonomy: ``emo_pillars.taxonomy``.
+        files: ``emo_pillars.prompts.<step>``: the user's files in place of ours, by name.
+    """
+
+    taxonomy: EmotionTaxonomy = field(default_factory=lambda: load_emotion_taxonomy(GOEMOTIONS_NAME))
+    files: Mapping[str, str] = field(default_factory=dict)
+
+
+OURS = Wording()
+"""The paper's labels in our prompts."""
 
 
 class Rules(NamedTuple):
@@ -39,12 +59,14 @@ class Rules(NamedTuple):
         names: known names of emotions; none where a step asks for none.
         quality: the section ``emo_pillars.quality``; None for a step without faults.
         top: number of requested soft labels.
+        neutral: the label of utterances without an emotion.
     """
 
     template: str
     names: Names
     quality: Any = None
     top: int = 5
+    neutral: str = NEUTRAL
 
 
 @dataclass(frozen=True)
@@ -61,7 +83,8 @@ class Step:
         form: of a second template ``<name>_<form>.txt``, which a setting chooses.
         has_grammar: whether ``<name>.gbnf`` describes the form of its answers; other steps answer in prose.
         resources: further files of ``conf`` that its prompts contain.
-        schema: the JSON schema of its answers where ``response_format`` is ``step``; None: it has none.
+        schema: from a taxonomy to the JSON schema of its answers where ``response_format`` is ``step``; None: it has
+            none.
     """
 
     name: str
@@ -72,7 +95,7 @@ class Step:
     form: str | None = None
     has_grammar: bool = False
     resources: tuple[str, ...] = ()
-    schema: Callable[[], dict[str, Any]] | None = None
+    schema: Callable[[EmotionTaxonomy], dict[str, Any]] | None = None
 
     @property
     def forms(self) -> tuple[str, ...]:
@@ -82,24 +105,27 @@ class Step:
     @property
     def template_files(self) -> tuple[str, ...]:
         """The files of its templates in all forms, as resources."""
-        return tuple(f"prompts/{self._file(form)}.txt" for form in self.forms)
+        return tuple(f"prompts/{FOLDER}/{self._name(form)}{TEMPLATE}" for form in self.forms)
 
     @property
     def prompt_files(self) -> tuple[str, ...]:
         """All files that its prompts are made of, as resources."""
-        grammars = (f"prompts/emo_pillars/{self.name}.gbnf",) if self.has_grammar else ()
+        grammars = (f"prompts/{FOLDER}/{self.name}{GRAMMAR}",) if self.has_grammar else ()
         return (*self.template_files, *grammars, *self.resources)
 
-    def template(self, form: str = PLAIN) -> str:
-        """Return its template in one of ``forms``."""
-        return prompt(self._file(form))
+    def template(self, form: str = PLAIN, wording: Wording = OURS) -> str:
+        """Return its template in one of ``forms``, the user's or ours."""
+        return wording.files.get(f"{self._name(form)}{TEMPLATE}") or prompt(f"{FOLDER}/{self._name(form)}")
 
-    def decoding(self, decoding: DecodingSettings, slots: Mapping[str, str] | None = None) -> DecodingSettings:
+    def decoding(
+        self, decoding: DecodingSettings, slots: Mapping[str, str] | None = None, wording: Wording = OURS
+    ) -> DecodingSettings:
         """Return a decoding whose grammar or form ``step`` is the text of the step's own one (ours).
 
         Args:
             decoding: the settings ``emo_pillars.steps.<name>``.
             slots: contents of the grammar's slots.
+            wording: the labels, and the user's grammar.
 
         Raises:
             InputError: the step has no grammar of its own, or no schema.
@@ -107,18 +133,22 @@ class Step:
         if decoding.response_format == STEP_GRAMMAR:
             if self.schema is None:
                 raise InputError(f"emo_pillars.steps.{self.name}.response_format: write a schema, this step has none")
-            decoding = decoding.model_copy(update={"response_format": json.dumps(self.schema(), sort_keys=True)})
+            decoding = decoding.model_copy(
+                update={"response_format": json.dumps(self.schema(wording.taxonomy), sort_keys=True)}
+            )
         if decoding.grammar != STEP_GRAMMAR:
             return decoding
-        if not self.has_grammar:
+        own = wording.files.get(f"{self.name}{GRAMMAR}")
+        if own is None and not self.has_grammar:
             raise InputError(f"emo_pillars.steps.{self.name}.grammar: this step has no grammar of its own: write one")
         known = slots or {}
-        text = SLOT.sub(lambda slot: known.get(slot[1], slot[0]), grammar(f"emo_pillars/{self.name}"))
+        text = SLOT.sub(lambda slot: known.get(slot[1], slot[0]), own or grammar(f"{FOLDER}/{self.name}"))
         return decoding.model_copy(update={"grammar": text})
 
-    def rules(self, quality: Any, top: int = 5, form: str = PLAIN) -> Rules:
+    def rules(self, quality: Any, top: int = 5, form: str = PLAIN, wording: Wording = OURS) -> Rules:
         """Return the rules by which its answers are read."""
-        return Rules(self.template(form), known_names(), quality, top)
+        known = wording.taxonomy
+        return Rules(self.template(form, wording), known.known_names, quality, top, known.neutral)
 
     def items_of(self, rules: Rules, answer: str, cut_off: bool, given: Mapping[str, Any]) -> Parsed:
         """Return the items of an answer as tuples, and its rejected parts.
@@ -167,8 +197,8 @@ class Step:
         items = answered.select("*", F.posexplode("parsed.items").alias("from_0", "item"))
         return items.withColumn("place", F.col("from_0") + 1), whole.unionByName(lines)
 
-    def _file(self, form: str) -> str:
-        return f"emo_pillars/{self.name}" if form == PLAIN else f"emo_pillars/{self.name}_{form}"
+    def _name(self, form: str) -> str:
+        return self.name if form == PLAIN else f"{self.name}_{form}"
 
 
 def list_schema(name: str, /, **fields: Any) -> dict[str, Any]:

@@ -3,11 +3,10 @@
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
+from conf.taxonomy import EmotionTaxonomy
 from etl.common.hashes import history_hash, text_hash
 from etl.emo_pillars.intra_dataset import given_labels
 from etl.pipeline.outcome import dropped_columns
-
-NEUTRAL = "neutral"
 
 
 def unanswered(dialogues: DataFrame, scores: DataFrame, answers: DataFrame, edos: str, pillars: str) -> DataFrame:
@@ -20,7 +19,14 @@ def unanswered(dialogues: DataFrame, scores: DataFrame, answers: DataFrame, edos
     return each.select(*dropped_columns("dialogue", "dialogue_id", "no_answer", F.col("units")))
 
 
-def taxonomy_map(dialogues: DataFrame, scores: DataFrame, answers: DataFrame, edos: str, pillars: str) -> DataFrame:
+def taxonomy_map(
+    dialogues: DataFrame,
+    scores: DataFrame,
+    answers: DataFrame,
+    edos: str,
+    pillars: str,
+    taxonomy: EmotionTaxonomy,
+) -> DataFrame:
     """Count how often two models give an EDOS label and one of the 28 labels to the same turn.
 
     EDOS's classifier reads a turn with its history and gives one label. The other model reads only the turn and gives
@@ -31,6 +37,7 @@ def taxonomy_map(dialogues: DataFrame, scores: DataFrame, answers: DataFrame, ed
         scores: ``edos.dialogue_scores``.
         answers: ``emo_pillars.turn_answers``.
         edos, pillars: identities of the two models. Rows of other models are ignored.
+        taxonomy: of the second model.
 
     Returns:
         (edos_label, label, turns, edos_turns, label_turns, all_turns, share_of_edos, share_of_label, lift, pmi) of the
@@ -39,7 +46,8 @@ def taxonomy_map(dialogues: DataFrame, scores: DataFrame, answers: DataFrame, ed
     """
     turns = _turns(dialogues)
     ours = _answered(scores, edos).select("history_hash", F.col("label").alias("edos_label"))
-    given = F.when(F.size(given_labels()) > 0, given_labels()).otherwise(F.array(F.lit(NEUTRAL)))
+    named = given_labels(taxonomy.names)
+    given = F.when(F.size(named) > 0, named).otherwise(F.array(F.lit(taxonomy.neutral)))
     theirs = _answered(answers, pillars).select("text_hash", given.alias("labels"))
     both = turns.join(ours, "history_hash").join(theirs, "text_hash")
     # A turn can have several of the 28 labels, so their counts add up to more than all turns.

@@ -12,7 +12,7 @@ from pyspark.sql import functions as F
 
 from conf.llm_settings import DecodingSettings
 from udfs.answer_texts import FAULTS, whole_answer
-from udfs.llm_requests import REQUEST, TOGETHER
+from udfs.llm_requests import REQUEST, TEMPLATE, TOGETHER
 
 
 def parameters_hash(decoding: DecodingSettings) -> str:
@@ -32,6 +32,7 @@ def with_requests(
     answer_start: Column | None = None,
     samples: Column | int = 1,
     together: Column | None = None,
+    template: str | None = None,
 ) -> DataFrame:
     """Add a step's requests to its units, with one row per sample.
 
@@ -43,10 +44,11 @@ def with_requests(
         samples: number of answers per prompt, numbered from 0. Units without samples are dropped.
         together: text that prompts have in common if most of them is the same, such as a plot's id. They are sent one
             after the other, so that servers compute their common start once. None: each prompt alone.
+        template: the words that the prompts are made of, whose hash is stored with the answers.
 
     Returns:
         The units' columns with prompt, answer_start, sample, parameters, parameters_hash, prompt_hash, together,
-        request_id.
+        template_hash, request_id.
     """
     most = samples if isinstance(samples, Column) else F.lit(samples)
     start = F.lit("") if answer_start is None else answer_start
@@ -58,13 +60,19 @@ def with_requests(
         F.explode(F.when(most > 0, F.sequence(F.lit(0), most - 1))).alias("sample"),
     )
     asked = asked.withColumn(TOGETHER, F.col("prompt_hash") if together is None else together.cast("string"))
+    asked = asked.withColumn(TEMPLATE, F.lit(None if template is None else template_hash(template)).cast("string"))
     key = F.concat_ws("/", "prompt_hash", "parameters_hash", F.col("sample").cast("string"))
     return asked.withColumn("request_id", F.sha2(key, 256))
 
 
+def template_hash(template: str) -> str:
+    """Return a hash of the words of prompts before their slots are filled: the version of the prompt."""
+    return hashlib.sha256(template.encode()).hexdigest()[:16]
+
+
 def distinct_requests(asked: DataFrame) -> DataFrame:
     """Return the distinct requests, as several units can share one; the smallest ``together`` is kept."""
-    return asked.groupBy(*REQUEST).agg(F.min(TOGETHER).alias(TOGETHER))
+    return asked.groupBy(*REQUEST).agg(F.min(TOGETHER).alias(TOGETHER), F.min(TEMPLATE).alias(TEMPLATE))
 
 
 def with_answers(asked: DataFrame, generations: DataFrame, model: str) -> DataFrame:

@@ -7,7 +7,7 @@ from pyspark.sql import SparkSession
 from conf.edos_settings import EdosSettings
 from conf.settings import LakehouseSettings
 from conf.subtitle_settings import SubtitleSettings
-from conf.taxonomy import Taxonomy, load_taxonomy
+from conf.taxonomy import EmotionTaxonomy, Taxonomy, load_taxonomy
 from etl.analysis.findings import Findings, Rows
 from etl.analysis.views import all_views, named_in
 from etl.pipeline.lakehouse import Lakehouse
@@ -105,16 +105,22 @@ def versions(lakehouse: Lakehouse, tables: Iterable[Table]) -> dict[str, str]:
     return {f"version of {table.name}": lakehouse.identity(table) or "not there" for table in tables}
 
 
-def rows_of(lakehouse: Lakehouse, views: Iterable[str], taxonomy: Taxonomy | None = None) -> dict[str, Rows]:
+def rows_of(
+    lakehouse: Lakehouse,
+    views: Iterable[str],
+    taxonomy: Taxonomy | None = None,
+    emotions: EmotionTaxonomy | None = None,
+) -> dict[str, Rows]:
     """Return the rows of small views by name, and register these views.
 
     Args:
         lakehouse: of the tables.
         views: names without ``analysis.``; a missing view has no rows.
         taxonomy: of EDOS; only its views depend on it.
+        emotions: the taxonomy of Emo Pillars.
     """
     names = {view: f"analysis.{view}" for view in views}
-    lakehouse.register(*named_in(names.values(), all_views(taxonomy or load_taxonomy("edos"))))
+    lakehouse.register(*named_in(names.values(), all_views(taxonomy or load_taxonomy("edos"), emotions)))
     found: dict[str, Rows] = {}
     for view, plain in names.items():
         spark = lakehouse.spark

@@ -11,9 +11,9 @@ from pyspark.sql import functions as F
 
 from conf import resources
 from conf.emo_pillars_settings import EmoPillarsPublishing
-from conf.taxonomy import GOEMOTIONS_MAPPING, goemotions_labels
+from conf.taxonomy import GOEMOTIONS_MAPPING, GOEMOTIONS_NAME, EmotionTaxonomy, load_emotion_taxonomy
 from etl.analysis import croissant
-from etl.analysis.dataset_card import SPLITS, front_matter
+from etl.analysis.dataset_card import SPLITS, Features, front_matter
 from etl.analysis.pages import shown
 from etl.emo_pillars.examples import split_of
 from etl.pipeline.folders import Folders
@@ -56,7 +56,7 @@ class Made(NamedTuple):
     plots: DataFrame
 
 
-def publish_emo_pillars(made: Made, run: StageRun, settings: EmoPillarsPublishing) -> str:
+def publish_emo_pillars(made: Made, run: StageRun, settings: EmoPillarsPublishing, taxonomy: EmotionTaxonomy) -> str:
     """Write the export if its inputs have changed, the map of labels and the card, and return the folder.
 
     Raises:
@@ -80,12 +80,13 @@ def publish_emo_pillars(made: Made, run: StageRun, settings: EmoPillarsPublishin
         settings.examples_per_file,
         what=ROWS,
     )
-    label_map = mapped_names(made.soft_labels.join(made.examples.select("utterance_id"), "utterance_id"))
+    exported_labels = made.soft_labels.join(made.examples.select("utterance_id"), "utterance_id")
+    label_map = mapped_names(exported_labels, taxonomy)
     folders.write_text(f"{folder}/{LABEL_MAP}", as_csv(label_map))
-    views = rows_of(lakehouse, ("emo_pillars_scale", "emo_pillars_labels"))
+    views = rows_of(lakehouse, ("emo_pillars_scale", "emo_pillars_labels"), emotions=taxonomy)
     figures = Figures(manifest.rows, rows.where("context IS NOT NULL").count(), models_of(rows), faults_of(rows))
-    folders.write_text(f"{folder}/{CARD}", emo_pillars_card(settings, figures, label_map, views))
-    folders.write_text(f"{folder}/{CROISSANT}", emo_pillars_croissant(settings, figures))
+    folders.write_text(f"{folder}/{CARD}", emo_pillars_card(settings, figures, label_map, views, taxonomy))
+    folders.write_text(f"{folder}/{CROISSANT}", emo_pillars_croissant(settings, figures, taxonomy))
     return folder
 
 
@@ -179,8 +180,8 @@ class MappedName(NamedTuple):
 
     Attributes:
         raw_label: the name.
-        label: of the 28; empty for a name without a close match, which is left out.
-        source: the paper's section, or ours; empty for the labels themselves.
+        label: of the taxonomy; empty for a name without a close match, which is left out.
+        source: the paper's section, ours, or the name of the user's taxonomy; empty for the labels themselves.
         soft_labels: of the exported examples.
     """
 
@@ -190,11 +191,17 @@ class MappedName(NamedTuple):
     soft_labels: int
 
 
-def mapped_names(soft_labels: DataFrame) -> list[MappedName]:
+def mapped_names(soft_labels: DataFrame, taxonomy: EmotionTaxonomy) -> list[MappedName]:
     """Return the whole map of names to labels, the labels themselves first, with the number of soft labels of each."""
-    own = [(label, label, "") for label in goemotions_labels()]
-    listed = csv.DictReader(resources.text(GOEMOTIONS_MAPPING).splitlines())
-    known = [*own, *((row["raw"], row["label"], row["source"]) for row in listed)]
+    own = [(label, label, "") for label in taxonomy.names]
+    sources = {row["raw"]: row["source"] for row in csv.DictReader(resources.text(GOEMOTIONS_MAPPING).splitlines())}
+    is_ours = taxonomy == load_emotion_taxonomy(GOEMOTIONS_NAME)
+    listed = [
+        (raw, label or "", sources[raw] if is_ours else taxonomy.name)
+        for raw, label in taxonomy.known_names.items()
+        if raw not in taxonomy.names
+    ]
+    known = [*own, *listed]
     # Models name any number of other emotions.
     named = soft_labels.where(F.col("raw_label").isin([raw for raw, _, _ in known])).groupBy("raw_label").count()
     counts = {row.raw_label: row["count"] for row in named.collect()}
@@ -246,6 +253,7 @@ def emo_pillars_card(
     figures: Figures,
     label_map: Sequence[MappedName],
     views: Mapping[str, Sequence[Mapping[str, Any]]],
+    taxonomy: EmotionTaxonomy,
 ) -> str:
     """Return the card as Markdown with front matter.
 
@@ -254,6 +262,7 @@ def emo_pillars_card(
         figures: counts of the rows.
         label_map: names that counted as another label are listed with their number.
         views: rows of emo_pillars_scale and emo_pillars_labels.
+        taxonomy: its labels are the classes that loaders read.
     """
     template = Template(resources.text("publishing/emo_pillars_card.md"))
     names = [one for one in label_map if one.label and one.raw_label != one.label and one.soft_labels]
@@ -261,7 +270,8 @@ def emo_pillars_card(
         name=settings.name,
         examples=shown(sum(figures.rows.values())),
         contextual=shown(figures.contextual),
-        datasheet=emo_pillars_datasheet(figures).as_markdown(),
+        taxonomy=named(taxonomy),
+        datasheet=emo_pillars_datasheet(figures, taxonomy).as_markdown(),
         splits=table_rows((split, figures.rows[split]) for split in SPLITS if split in figures.rows),
         scale=table_rows((row["criterion"], row["value"], row["paper"]) for row in views.get("emo_pillars_scale", ())),
         labels=table_rows(
@@ -275,15 +285,30 @@ def emo_pillars_card(
         models=table_rows(figures.models),
         faults=table_rows(figures.faults),
     )
+    classes = Features(
+        croissant.EMO_PILLARS, taxonomy.names, name=ROWS.name, classes=("label", "primary_label"), number="float64"
+    )
     head = front_matter(
-        figures.rows, settings.formats, ["en"], settings.name, licence=settings.licence.lower(), tags=TAGS
+        figures.rows,
+        settings.formats,
+        ["en"],
+        settings.name,
+        licence=settings.licence.lower(),
+        tags=TAGS,
+        features=classes,
     )
     return f"---\n{head}---\n\n{text}"
 
 
-def emo_pillars_croissant(settings: EmoPillarsPublishing, figures: Figures) -> str:
+def named(taxonomy: EmotionTaxonomy) -> str:
+    """Return what a card calls the labels, such as "GoEmotions' 28 labels"."""
+    ending = "'" if taxonomy.name.endswith("s") else "'s"
+    return f"{taxonomy.name}{ending} {len(taxonomy.names)} labels"
+
+
+def emo_pillars_croissant(settings: EmoPillarsPublishing, figures: Figures, taxonomy: EmotionTaxonomy) -> str:
     """Return the export's Croissant file: the card's facts for programs."""
-    sheet = emo_pillars_datasheet(figures)
+    sheet = emo_pillars_datasheet(figures, taxonomy)
     return croissant.croissant(
         settings.name,
         sheet.questions[1][1],
@@ -296,12 +321,13 @@ def emo_pillars_croissant(settings: EmoPillarsPublishing, figures: Figures) -> s
     )
 
 
-def emo_pillars_datasheet(figures: Figures) -> croissant.Datasheet:
+def emo_pillars_datasheet(figures: Figures, taxonomy: EmotionTaxonomy) -> croissant.Datasheet:
     """Return the answers to a datasheet's questions, for the card and the Croissant file."""
     models = sorted({model for _, model, _ in figures.models})
     facts = {
         "examples": shown(sum(figures.rows.values())),
         "contextual": shown(figures.contextual),
+        "taxonomy": named(taxonomy),
         "models": ", ".join(models) or "a language model",
     }
     return croissant.Datasheet("emo_pillars", facts)

@@ -31,7 +31,9 @@ class Tables:
         self._own = spark is None
         self.settings = notebook_settings(on_cluster=not self._own)
         self.spark = spark if spark is not None else spark_session(self.settings, "edos-lakehouse notebook")
-        Lakehouse(self.spark, self.settings.lakehouse).register(all_views(self.settings.edos.taxonomy))
+        Lakehouse(self.spark, self.settings.lakehouse).register(
+            all_views(self.settings.edos.taxonomy, self.settings.emo_pillars.taxonomy)
+        )
         whole_texts()
 
     def rows(self, query: str) -> "pd.DataFrame":

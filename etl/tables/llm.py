@@ -29,7 +29,8 @@ def generations(step: str, asked: str) -> Table:
         parameters string COMMENT 'how it was decoded, as JSON', text string COMMENT 'as the model gave it',
         finish_reason string COMMENT 'stop: the model ended it; length: the most tokens did',
         prompt_tokens int, answer_tokens int, seconds double COMMENT 'of the device; a server: from request to answer',
-        error string COMMENT 'why there is no text'
+        error string COMMENT 'why there is no text',
+        template_hash string COMMENT 'of the prompt before its slots were filled; null: an older version did not tell'
         """,
         ("prompt_hash", "model", "parameters_hash", "sample"),
     )

@@ -7,7 +7,7 @@ from pyspark.sql import DataFrame
 
 from conf.emo_pillars_settings import TransferSettings
 from conf.language_settings import DialogueModelSettings
-from conf.taxonomy import GOEMOTIONS
+from conf.taxonomy import GOEMOTIONS, EmotionTaxonomy, require_goemotions
 from conf.training_settings import MultiLabelSettings, NamedMultiLabelSettings
 from etl.pipeline.outcome import Trained
 from etl.pipeline.signatures import At, receiver_of
@@ -31,11 +31,13 @@ def passage_stage(model: str, reads: Table) -> Declare:
             examples: DataFrame,
             options: Annotated[NamedMultiLabelSettings, At(f"training.{model}")],
             encoder: Encoder,
+            taxonomy: EmotionTaxonomy,
             run: StageRun,
         ) -> Trained:
             from etl.training.recipes.multi_label import train_and_register_multi_label
 
-            return train_and_register_multi_label(passages(examples), run, model, options, encoder)
+            labels = taxonomy.names
+            return train_and_register_multi_label(passages(examples), run, model, options, encoder, labels)
 
         return stage(
             reads=(reads,),
@@ -100,10 +102,12 @@ def transfer_stage(task: str, reads: Table, writes: Table, *models: str) -> Decl
         transfer: TransferSettings,
         options: TaskOptions,
         encoder: Encoder,
+        taxonomy: EmotionTaxonomy,
         run: StageRun,
     ) -> DataFrame:
         from etl.training.recipes.transfer import Transfer, planned_transfers
 
+        require_goemotions(taxonomy, f"the transfer to {task}")
         return planned_transfers(rows, run, Transfer(task, transfer, options, encoder))
 
     def results(

@@ -8,12 +8,20 @@ from numpy.typing import NDArray
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from conf.emo_pillars_settings import MarkerRules, QualitySettings, Samples, TopicQuery, TopicSample
+from conf.emo_pillars_settings import (
+    MarkerRules,
+    PromptSettings,
+    QualitySettings,
+    Samples,
+    TopicQuery,
+    TopicSample,
+)
 from conf.llm_settings import DecodingSettings
+from conf.taxonomy import EmotionTaxonomy
 from conf.wordlists import words
 from etl.emo_pillars import label_proposals, samples, similarities
-from etl.emo_pillars.labels import known_names
 from etl.emo_pillars.markers import GROUPED, adverb_markers, marker_groups
+from etl.emo_pillars.step import Wording
 from etl.emo_pillars.steps import topic_categories, topic_names
 from etl.emo_pillars.topics import topics_of
 from etl.llm.model_stages import answer_stage, embeddings, model_stage, prompt_stage
@@ -27,6 +35,8 @@ from jobs.emo_pillars.synthesis import NAMES
 SECTION = "emo_pillars.analysis"
 ENCODER = "analysis_encoder"
 NAMER = "topic_namer"
+TopicNamesFiles = Annotated[dict[str, str], At("emo_pillars.prompts.topic_names")]
+TopicCategoriesFiles = Annotated[dict[str, str], At("emo_pillars.prompts.topic_categories")]
 Seed = Annotated[int, At(f"{SECTION}.seed")]
 
 
@@ -46,9 +56,10 @@ def emo_pillars_embed_texts(
     sizes: Samples,
     topic: TopicSample,
     query: TopicQuery,
+    taxonomy: EmotionTaxonomy,
 ) -> DataFrame:
     """Embed each distinct text of the analysis' samples once (Emo Pillars 7)."""
-    return samples.texts_to_embed(examples, contextual, contexts, sizes, topic, query.topic_query)
+    return samples.texts_to_embed(examples, contextual, contexts, sizes, topic, query.topic_query, taxonomy.neutral)
 
 
 @stage(
@@ -64,6 +75,8 @@ def emo_pillars_propose_labels(
     soft_labels: DataFrame,
     quality: QualitySettings,
     floor: Annotated[float, At(f"{SECTION}.label_floor")],
+    taxonomy: EmotionTaxonomy,
+    prompts: PromptSettings,
     run: StageRun,
 ) -> Outcome:
     """Propose labels for the emotions that models named outside the taxonomy and its map (ours)."""
@@ -78,8 +91,9 @@ def emo_pillars_propose_labels(
         return found / np.linalg.norm(found, axis=1, keepdims=True)
 
     answers = {"utterances": utterances, "soft_labels": soft_labels}
-    counts = {row.raw_label: row.occurrences for row in label_proposals.unknown_words(answers, quality).collect()}
-    proposals = label_proposals.proposed_labels(sorted(counts), known_names(), embed, floor)
+    unknown = label_proposals.unknown_words(answers, quality, lambda step: Wording(taxonomy, getattr(prompts, step)))
+    counts = {row.raw_label: row.occurrences for row in unknown.collect()}
+    proposals = label_proposals.proposed_labels(sorted(counts), taxonomy.known_names, embed, floor)
     rows = [(one.raw_label, counts[one.raw_label], one.label, one.score, encoder.identity) for one in proposals]
     return Outcome(run.spark.createDataFrame(rows, tables.LABEL_PROPOSALS.schema), rows_in=len(counts))
 
@@ -92,12 +106,18 @@ def emo_pillars_propose_labels(
     units=RowAccounting("pairs", rows_out="coalesce(sum(pairs), 0)"),
 )
 def emo_pillars_compare_texts(
-    examples: DataFrame, contextual: DataFrame, contexts: DataFrame, embedded: DataFrame, sizes: Samples, run: StageRun
+    examples: DataFrame,
+    contextual: DataFrame,
+    contexts: DataFrame,
+    embedded: DataFrame,
+    sizes: Samples,
+    taxonomy: EmotionTaxonomy,
+    run: StageRun,
 ) -> Outcome:
     """Measure the similarity of pairs of utterances and contexts: overall, by emotion, by actor (Emo Pillars 7, G)."""
     model = run.model(ENCODER).identity
     counts = similarities.counts_of_samples(
-        examples, contextual, contexts, embedded, model, **sizes.model_dump()
+        examples, contextual, contexts, embedded, model, sizes, taxonomy.neutral
     ).cache()
     return Outcome(similarities.summarised(counts, model), rows_in=similarities.count_pairs(counts))
 
@@ -182,32 +202,36 @@ def emo_pillars_ask_topic_names(
     topics: DataFrame,
     decoding: Annotated[DecodingSettings, At("emo_pillars.steps.topic_names")],
     large_topic: Annotated[int, At("emo_pillars.analysis.large_topic")],
+    files: TopicNamesFiles,
     run: StageRun,
 ) -> DataFrame:
     """Ask a language model, if one is set, for the name of each large topic (Emo Pillars H)."""
-    requests = topic_names.requests(topics, large_topic, decoding)
+    requests = topic_names.requests(topics, large_topic, decoding, Wording(files=files))
     return requests if run.model(NAMER).given else requests.limit(0)
 
 
 @answer_stage(emo_pillars_ask_topic_names, tables.TOPIC_NAMES, "topics")
-def emo_pillars_topic_names(answers: DataFrame) -> Outcome:
+def emo_pillars_topic_names(answers: DataFrame, files: TopicNamesFiles) -> Outcome:
     """Parse the names of topics (Emo Pillars H)."""
-    return topic_names.rows(answers)
+    return topic_names.rows(answers, Wording(files=files))
 
 
 @prompt_stage((tables.TOPIC_NAMES,), llm.TOPIC_CATEGORIES, NAMER, resources=topic_categories.STEP.prompt_files)
 def emo_pillars_ask_topic_categories(
-    names: DataFrame, decoding: Annotated[DecodingSettings, At("emo_pillars.steps.topic_categories")], run: StageRun
+    names: DataFrame,
+    decoding: Annotated[DecodingSettings, At("emo_pillars.steps.topic_categories")],
+    files: TopicCategoriesFiles,
+    run: StageRun,
 ) -> DataFrame:
     """Ask the language model for a broad category of each named topic (Emo Pillars H)."""
-    requests = topic_categories.requests(names, decoding)
+    requests = topic_categories.requests(names, decoding, Wording(files=files))
     return requests if run.model(NAMER).given else requests.limit(0)
 
 
 @answer_stage(emo_pillars_ask_topic_categories, tables.TOPIC_CATEGORIES, "emotions")
-def emo_pillars_topic_categories(answers: DataFrame) -> Outcome:
+def emo_pillars_topic_categories(answers: DataFrame, files: TopicCategoriesFiles) -> Outcome:
     """Parse the categories of topics (Emo Pillars H)."""
-    return topic_categories.rows(answers)
+    return topic_categories.rows(answers, Wording(files=files))
 
 
 @stage(

@@ -3,7 +3,7 @@
 from pyspark.sql import DataFrame
 
 from conf.emo_pillars_settings import SentenceFiles
-from conf.taxonomy import GOEMOTIONS
+from conf.taxonomy import GOEMOTIONS, EmotionTaxonomy
 from etl.common.hashes import text_hash
 from etl.emo_pillars import intra_dataset, taxonomy_map
 from etl.llm.model_stages import model_stage, passage_scores
@@ -60,11 +60,13 @@ def emo_pillars_train_contextual_rewritten(examples: DataFrame) -> DataFrame:
     units="answers",
     resources=(GOEMOTIONS,),
 )
-def emo_pillars_answer_tests(examples: DataFrame, contextual_examples: DataFrame, run: StageRun) -> Outcome:
+def emo_pillars_answer_tests(
+    examples: DataFrame, contextual_examples: DataFrame, taxonomy: EmotionTaxonomy, run: StageRun
+) -> Outcome:
     """Apply each model to the test sets, with and without contexts (Emo Pillars 5.1.1, 5.2.1)."""
     from etl.training.recipes.multi_label import answers_on_tests
 
-    return answers_on_tests(examples, contextual_examples, run)
+    return answers_on_tests(examples, contextual_examples, taxonomy.names, run)
 
 
 @stage(
@@ -110,10 +112,12 @@ def emo_pillars_answer_turns(initial: DataFrame) -> DataFrame:
     units=RowAccounting("turns", rows_out="coalesce(max(all_turns), 0)"),
     resources=(GOEMOTIONS,),
 )
-def emo_pillars_map_taxonomies(initial: DataFrame, scores: DataFrame, answers: DataFrame, run: StageRun) -> Outcome:
+def emo_pillars_map_taxonomies(
+    initial: DataFrame, scores: DataFrame, answers: DataFrame, taxonomy: EmotionTaxonomy, run: StageRun
+) -> Outcome:
     """Map EDOS's 41 labels to the 28 labels by both models' answers to the same turns (ours)."""
     edos, emo_pillars = (run.model(name).identity for name in ("emotion_classifier", CONTEXTLESS))
     turns = initial.selectExpr("explode(turns)").count()
-    rows = taxonomy_map.taxonomy_map(initial, scores, answers, edos, emo_pillars)
+    rows = taxonomy_map.taxonomy_map(initial, scores, answers, edos, emo_pillars, taxonomy)
     unanswered = taxonomy_map.unanswered(initial, scores, answers, edos, emo_pillars)
     return Outcome(rows, unanswered, rows_in=turns)

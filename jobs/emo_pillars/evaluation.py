@@ -5,10 +5,10 @@ from typing import Annotated
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from conf.evaluation_settings import LabelDraw
-from conf.taxonomy import GOEMOTIONS, GOEMOTIONS_GROUPS
-from etl.annotation.form_stages import form_answers_stage, form_stage
-from etl.emo_pillars.label_form import LABEL_FORM, REQUIRED, chosen_examples, label_tasks, questions
+from conf.evaluation_settings import FormAnswers, FormPosting, LabelDraw
+from conf.taxonomy import GOEMOTIONS, GOEMOTIONS_GROUPS, EmotionTaxonomy
+from etl.annotation.form_files import read_form, write_form
+from etl.emo_pillars.label_form import REQUIRED, chosen_examples, label_form, label_tasks, questions
 from etl.emo_pillars.label_scores import WHOLE, label_scores, too_few_raters
 from etl.emo_pillars.samples import evaluated
 from etl.pipeline import At, RowAccounting, StageRun, stage
@@ -27,26 +27,41 @@ SECTION = "emo_pillars.evaluation"
     units="items",
 )
 def emo_pillars_prepare_evaluation(
-    contextual: DataFrame, draw: LabelDraw, seed: Annotated[int, At("emo_pillars.evaluation.seed")], run: StageRun
+    contextual: DataFrame,
+    draw: LabelDraw,
+    seed: Annotated[int, At("emo_pillars.evaluation.seed")],
+    taxonomy: EmotionTaxonomy,
+    run: StageRun,
 ) -> Outcome:
     """Draw the examples whose labels people check, with options as in the paper (Emo Pillars I.1)."""
-    rows = evaluated(contextual.where(F.col("split") == "train"), draw.examples, seed)
+    rows = evaluated(contextual.where(F.col("split") == "train"), draw.examples, seed, taxonomy.neutral)
     candidates = (row.asDict(recursive=True) for row in rows.orderBy("nth", "utterance_id").collect())
-    examples = chosen_examples(candidates, draw.examples, draw.neutral_alone, draw.neutral_beside)
+    examples = chosen_examples(candidates, draw.examples, draw.neutral_alone, draw.neutral_beside, taxonomy.neutral)
     shares = {"ranked_share": draw.ranked_share, "rewritten_share": draw.rewritten_share}
-    tasks = label_tasks(examples, per_hit=draw.items_per_hit, seed=seed, **shares)
+    tasks = label_tasks(examples, per_hit=draw.items_per_hit, seed=seed, taxonomy=taxonomy, **shares)
     return Outcome(run.spark.createDataFrame(tasks, tables.EVALUATION_TASKS.schema), rows_in=len(examples))
 
 
-@form_stage(LABEL_FORM, SECTION, tables.EVALUATION_TASKS, tables.EVALUATION_FILES, GOEMOTIONS, GOEMOTIONS_GROUPS)
-def emo_pillars_export_evaluation() -> None:
+@stage(
+    manual=True,
+    reads=(tables.EVALUATION_TASKS,),
+    writes=tables.EVALUATION_FILES,
+    units=RowAccounting("items", rows_out="coalesce(max(items), 0)"),
+    resources=(GOEMOTIONS, GOEMOTIONS_GROUPS),
+)
+def emo_pillars_export_evaluation(
+    tasks: DataFrame, posting: Annotated[FormPosting, At(SECTION)], taxonomy: EmotionTaxonomy, run: StageRun
+) -> Outcome:
     """Write the questionnaire on labels as a page with a key (Emo Pillars I.1)."""
+    return write_form(tasks, label_form(taxonomy), posting, run)
 
 
-@form_answers_stage(LABEL_FORM, SECTION, questions, REQUIRED, tables.EVALUATION_ANSWERS, GOEMOTIONS_GROUPS)
-def emo_pillars_collect_evaluation(counted: Outcome) -> Outcome:
+@stage(manual=True, writes=tables.EVALUATION_ANSWERS, units="answers", resources=(GOEMOTIONS_GROUPS,))
+def emo_pillars_collect_evaluation(
+    rules: Annotated[FormAnswers, At(SECTION)], taxonomy: EmotionTaxonomy, run: StageRun
+) -> Outcome:
     """Collect the raters' valid answers on labels (Emo Pillars I)."""
-    return counted
+    return read_form(label_form(taxonomy), questions(taxonomy), REQUIRED, rules, SECTION, run)
 
 
 @stage(

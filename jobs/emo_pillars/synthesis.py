@@ -4,13 +4,21 @@ from typing import Annotated, Any, Literal
 
 from pyspark.sql import DataFrame
 
-from conf.emo_pillars_settings import EmoPillarsPublishing, ExampleRules, PlotRules, QualitySettings, UtterancePrompt
+from conf.emo_pillars_settings import (
+    EmoPillarsPublishing,
+    ExampleRules,
+    PlotRules,
+    PromptSettings,
+    QualitySettings,
+    UtterancePrompt,
+)
 from conf.llm_settings import DecodingSettings
-from conf.taxonomy import GOEMOTIONS, GOEMOTIONS_MAPPING
+from conf.taxonomy import GOEMOTIONS, GOEMOTIONS_MAPPING, EmotionTaxonomy
 from etl.emo_pillars import examples as data_sets
 from etl.emo_pillars.answer_quality import answer_quality
 from etl.emo_pillars.plot_files import read_stories
 from etl.emo_pillars.plots import select_plots
+from etl.emo_pillars.step import Wording
 from etl.emo_pillars.steps import SYNTHESIS, actors, clean_contexts, contexts, rewrites, soft_labels, utterances
 from etl.llm.model_stages import answer_stage, prompt_stage
 from etl.pipeline import At, RowAccounting, StageRun, stage
@@ -22,6 +30,12 @@ GENERATOR = "generator"
 TopLabels = Annotated[int, At("emo_pillars.top_labels")]
 PromptOrder = Annotated[Literal["plain", "shared"], At("emo_pillars.prompt_order")]
 RewritePrompt = Annotated[Literal["plain", "example"], At("emo_pillars.rewrite_prompt")]
+ActorsFiles = Annotated[dict[str, str], At("emo_pillars.prompts.actors")]
+UtterancesFiles = Annotated[dict[str, str], At("emo_pillars.prompts.utterances")]
+SoftLabelsFiles = Annotated[dict[str, str], At("emo_pillars.prompts.soft_labels")]
+ContextsFiles = Annotated[dict[str, str], At("emo_pillars.prompts.contexts")]
+CleanContextsFiles = Annotated[dict[str, str], At("emo_pillars.prompts.clean_contexts")]
+RewritesFiles = Annotated[dict[str, str], At("emo_pillars.prompts.rewrites")]
 NAMES = (GOEMOTIONS, GOEMOTIONS_MAPPING)
 JUDGED: dict[str, Any] = {"resources": NAMES, "version": 6}
 """Declarations shared by all stages that parse answers."""
@@ -41,18 +55,18 @@ def emo_pillars_read_plots(path: Annotated[str | None, At("emo_pillars.plots")],
 
 @prompt_stage((tables.PLOTS,), llm.ACTORS, GENERATOR, resources=actors.STEP.prompt_files)
 def emo_pillars_ask_actors(
-    plots: DataFrame, decoding: Annotated[DecodingSettings, At("emo_pillars.steps.actors")]
+    plots: DataFrame, decoding: Annotated[DecodingSettings, At("emo_pillars.steps.actors")], files: ActorsFiles
 ) -> DataFrame:
     """Ask for the characters of each plot (Emo Pillars 3.1)."""
-    return actors.requests(plots, decoding)
+    return actors.requests(plots, decoding, Wording(files=files))
 
 
 @answer_stage(
     emo_pillars_ask_actors, tables.ACTORS, RowAccounting("plots", rows_out="count(DISTINCT plot_id)"), **JUDGED
 )
-def emo_pillars_actors(answers: DataFrame, quality: QualitySettings) -> Outcome:
+def emo_pillars_actors(answers: DataFrame, quality: QualitySettings, files: ActorsFiles) -> Outcome:
     """Parse the characters, one per line (Emo Pillars 3.1)."""
-    return actors.rows(answers, quality)
+    return actors.rows(answers, quality, Wording(files=files))
 
 
 @prompt_stage(
@@ -67,9 +81,11 @@ def emo_pillars_ask_utterances(
     decoding: Annotated[DecodingSettings, At("emo_pillars.steps.utterances")],
     asked: UtterancePrompt,
     order: PromptOrder,
+    taxonomy: EmotionTaxonomy,
+    files: UtterancesFiles,
 ) -> DataFrame:
     """Ask for each character's utterances: eight with emotions and two neutral ones (Emo Pillars 3.2)."""
-    return utterances.requests(actors, plots, asked, order, decoding)
+    return utterances.requests(actors, plots, asked, order, decoding, Wording(taxonomy, files))
 
 
 @answer_stage(
@@ -78,9 +94,11 @@ def emo_pillars_ask_utterances(
     RowAccounting("actors", rows_out="count(DISTINCT actor_id)"),
     **JUDGED,
 )
-def emo_pillars_utterances(answers: DataFrame, quality: QualitySettings, order: PromptOrder) -> Outcome:
+def emo_pillars_utterances(
+    answers: DataFrame, quality: QualitySettings, order: PromptOrder, taxonomy: EmotionTaxonomy, files: UtterancesFiles
+) -> Outcome:
     """Parse the utterances and their emotions (Emo Pillars 3.2)."""
-    return utterances.rows(answers, quality, order)
+    return utterances.rows(answers, quality, order, Wording(taxonomy, files))
 
 
 @stage(
@@ -107,9 +125,11 @@ def emo_pillars_ask_soft_labels(
     decoding: Annotated[DecodingSettings, At("emo_pillars.steps.soft_labels")],
     top_labels: TopLabels,
     order: PromptOrder,
+    taxonomy: EmotionTaxonomy,
+    files: SoftLabelsFiles,
 ) -> DataFrame:
     """Ask for the emotions of each utterance and their levels (Emo Pillars 3.3)."""
-    return soft_labels.requests(utterances, top_labels, order, decoding)
+    return soft_labels.requests(utterances, top_labels, order, decoding, Wording(taxonomy, files))
 
 
 @answer_stage(
@@ -119,10 +139,15 @@ def emo_pillars_ask_soft_labels(
     **JUDGED,
 )
 def emo_pillars_soft_labels(
-    answers: DataFrame, quality: QualitySettings, top_labels: TopLabels, order: PromptOrder
+    answers: DataFrame,
+    quality: QualitySettings,
+    top_labels: TopLabels,
+    order: PromptOrder,
+    taxonomy: EmotionTaxonomy,
+    files: SoftLabelsFiles,
 ) -> Outcome:
     """Parse labels and levels, and map the labels to the taxonomy (Emo Pillars 3.3, 4)."""
-    return soft_labels.rows(answers, top_labels, quality, order)
+    return soft_labels.rows(answers, top_labels, quality, order, Wording(taxonomy, files))
 
 
 @stage(
@@ -138,18 +163,23 @@ def emo_pillars_examples(soft_labels: DataFrame, utterances: DataFrame, rules: E
 
 @prompt_stage((tables.EXAMPLES, tables.PLOTS), llm.CONTEXTS, GENERATOR, resources=contexts.STEP.prompt_files)
 def emo_pillars_ask_contexts(
-    examples: DataFrame, plots: DataFrame, decoding: Annotated[DecodingSettings, At("emo_pillars.steps.contexts")]
+    examples: DataFrame,
+    plots: DataFrame,
+    decoding: Annotated[DecodingSettings, At("emo_pillars.steps.contexts")],
+    files: ContextsFiles,
 ) -> DataFrame:
     """Ask for the events before each drawn utterance (Emo Pillars 3.4)."""
-    return contexts.requests(examples, plots, decoding)
+    return contexts.requests(examples, plots, decoding, Wording(files=files))
 
 
 @answer_stage(
     emo_pillars_ask_contexts, tables.CONTEXTS, RowAccounting("examples", rows_in="count_if(needs_context)"), **JUDGED
 )
-def emo_pillars_contexts(answers: DataFrame, quality: QualitySettings) -> Outcome:
+def emo_pillars_contexts(
+    answers: DataFrame, quality: QualitySettings, taxonomy: EmotionTaxonomy, files: ContextsFiles
+) -> Outcome:
     """Parse the contexts (Emo Pillars 3.4)."""
-    return contexts.rows(answers, quality)
+    return contexts.rows(answers, quality, Wording(taxonomy, files))
 
 
 @prompt_stage(
@@ -159,15 +189,18 @@ def emo_pillars_ask_clean_contexts(
     contexts: DataFrame,
     examples: DataFrame,
     decoding: Annotated[DecodingSettings, At("emo_pillars.steps.clean_contexts")],
+    files: CleanContextsFiles,
 ) -> DataFrame:
     """Ask for each context without mentions of emotions (Emo Pillars 3.4)."""
-    return clean_contexts.requests(contexts, examples, decoding)
+    return clean_contexts.requests(contexts, examples, decoding, Wording(files=files))
 
 
 @answer_stage(emo_pillars_ask_clean_contexts, tables.CLEAN_CONTEXTS, "contexts", **JUDGED)
-def emo_pillars_clean_contexts(answers: DataFrame, quality: QualitySettings) -> Outcome:
+def emo_pillars_clean_contexts(
+    answers: DataFrame, quality: QualitySettings, taxonomy: EmotionTaxonomy, files: CleanContextsFiles
+) -> Outcome:
     """Parse the cleaned contexts (Emo Pillars 3.4)."""
-    return clean_contexts.rows(answers, quality)
+    return clean_contexts.rows(answers, quality, Wording(taxonomy, files))
 
 
 @prompt_stage((tables.CLEAN_CONTEXTS, tables.EXAMPLES), llm.REWRITES, GENERATOR, resources=rewrites.STEP.prompt_files)
@@ -176,15 +209,18 @@ def emo_pillars_ask_rewrites(
     examples: DataFrame,
     decoding: Annotated[DecodingSettings, At("emo_pillars.steps.rewrites")],
     form: RewritePrompt,
+    files: RewritesFiles,
 ) -> DataFrame:
     """Ask for each utterance rewritten so that it depends on its context (Emo Pillars 3.5)."""
-    return rewrites.requests(clean_contexts, examples, form, decoding)
+    return rewrites.requests(clean_contexts, examples, form, decoding, Wording(files=files))
 
 
 @answer_stage(emo_pillars_ask_rewrites, tables.REWRITES, "contexts", **JUDGED)
-def emo_pillars_rewrites(answers: DataFrame, quality: QualitySettings, form: RewritePrompt) -> Outcome:
+def emo_pillars_rewrites(
+    answers: DataFrame, quality: QualitySettings, form: RewritePrompt, taxonomy: EmotionTaxonomy, files: RewritesFiles
+) -> Outcome:
     """Parse the rewritten utterances (Emo Pillars 3.5)."""
-    return rewrites.rows(answers, quality, form)
+    return rewrites.rows(answers, quality, form, Wording(taxonomy, files))
 
 
 @stage(
@@ -207,9 +243,16 @@ def emo_pillars_contextual_examples(rewrites: DataFrame, clean_contexts: DataFra
     units="answers",
     resources=(*NAMES, *(name for step in SYNTHESIS for name in step.template_files)),
 )
-def emo_pillars_measure_quality(*answers: DataFrame, quality: QualitySettings, top_labels: TopLabels) -> Outcome:
+def emo_pillars_measure_quality(
+    *answers: DataFrame,
+    quality: QualitySettings,
+    top_labels: TopLabels,
+    taxonomy: EmotionTaxonomy,
+    prompts: PromptSettings,
+) -> Outcome:
     """Measure what all stored answers give, by any model: items that can be read, and usable ones (ours)."""
-    return answer_quality(dict(zip([step.name for step in SYNTHESIS], answers, strict=True)), quality, top_labels)
+    named = dict(zip([step.name for step in SYNTHESIS], answers, strict=True))
+    return answer_quality(named, quality, top_labels, lambda step: Wording(taxonomy, getattr(prompts, step)))
 
 
 @stage(
@@ -230,8 +273,10 @@ def emo_pillars_measure_quality(*answers: DataFrame, quality: QualitySettings, t
     shows="files under `emo_pillars.publishing.folder`",
     resources=NAMES,
 )
-def emo_pillars_export(*made: DataFrame, publishing: EmoPillarsPublishing, run: StageRun) -> None:
+def emo_pillars_export(
+    *made: DataFrame, publishing: EmoPillarsPublishing, taxonomy: EmotionTaxonomy, run: StageRun
+) -> None:
     """Export both data sets as Parquet and JSON Lines, with the origin of each label and a card (Emo Pillars 4)."""
     from etl.publishing.emo_pillars_export import Made, publish_emo_pillars
 
-    publish_emo_pillars(Made(*made), run, publishing)
+    publish_emo_pillars(Made(*made), run, publishing, taxonomy)

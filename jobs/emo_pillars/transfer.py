@@ -5,6 +5,7 @@ from typing import Annotated
 from pyspark.sql import DataFrame
 
 from conf.taxonomy import GOEMOTIONS as GOEMOTIONS_LABELS
+from conf.taxonomy import EmotionTaxonomy, require_goemotions
 from conf.training_settings import TunedEmocontextSettings
 from etl.emo_pillars import transfer_sets
 from etl.emo_pillars.transfer_files import one_file, parts_of
@@ -83,11 +84,13 @@ def emo_pillars_train_emocontext(
     dialogues: DataFrame,
     options: TunedEmocontextSettings,
     least_probability: Annotated[float, At("emo_pillars.transfer.least_probability")],
+    taxonomy: EmotionTaxonomy,
     run: StageRun,
 ) -> Trained:
     """Tune the context-aware model on EmoContext, with others relabelled (Emo Pillars 5.2.2)."""
     from etl.training.recipes.predictions import train_and_register_emocontext
 
+    require_goemotions(taxonomy, "a model tuned on EmoContext")
     return train_and_register_emocontext(dialogues, run, EMOCONTEXT_TUNED, options, least_probability)
 
 
@@ -103,11 +106,13 @@ def emo_pillars_compare_predictions(
     dialogues: DataFrame,
     comment: Annotated[str, At("emo_pillars.analysis.comment")],
     context: Annotated[str, At("emo_pillars.analysis.comment_context")],
+    taxonomy: EmotionTaxonomy,
     run: StageRun,
 ) -> Outcome:
     """Apply three models to a comment and to EmoContext's test dialogues (Emo Pillars Figure 6, Table 8)."""
     from etl.training.recipes.predictions import predictions
 
+    require_goemotions(taxonomy, "emo_pillars_compare_predictions")
     return predictions(dialogues, run, comment, context)
 
 

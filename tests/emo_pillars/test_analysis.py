@@ -5,6 +5,7 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
+from conf.emo_pillars_settings import Samples
 from etl.common.hashes import text_hash
 from etl.emo_pillars import samples
 from etl.emo_pillars.markers import adverb_markers
@@ -117,9 +118,9 @@ def made(spark: SparkSession) -> dict[str, DataFrame]:
 
 
 def test_comparisons_of_samples(spark: SparkSession, made: dict[str, DataFrame]) -> None:
-    counts = counts_of_samples(
-        made["examples"], made["contextual"], made["contexts"], made["embeddings"], "m", utterances=9, pairs=9, plots=9
-    )
+    sizes = Samples(utterances=9, pairs=9, plots=9)
+    frames = (made[name] for name in ("examples", "contextual", "contexts", "embeddings"))
+    counts = counts_of_samples(*frames, "m", sizes, "neutral")
     found = {(row.kind, row.label): row for row in summarised(counts, "m").collect()}
     assert {key: row.pairs for key, row in found.items()} == {
         (samples.UTTERANCES, ""): 10,

@@ -9,25 +9,26 @@ from typing import Any
 import pytest
 from pyspark.sql import SparkSession
 
-from conf.taxonomy import goemotions_groups, goemotions_labels
+from conf.taxonomy import goemotions_groups, goemotions_labels, load_emotion_taxonomy
 from etl.annotation.batch import Batch
 from etl.annotation.collecting import counted_answers, form_keys, read_answers
 from etl.annotation.exports import KEY, form_files
 from etl.emo_pillars.label_form import (
     JOINED,
-    LABEL_FORM,
     LETTERS,
     NONE,
     REQUIRED,
     Task,
     chosen_examples,
     label_batch,
+    label_form,
     label_tasks,
     options_of,
     questions,
 )
 from etl.emo_pillars.label_scores import PAPER, label_scores, neutral_overlap, total_accuracy
 
+GOEMOTIONS = load_emotion_taxonomy("goemotions")
 GROUPS = goemotions_groups()
 
 
@@ -45,7 +46,7 @@ def test_options_follow_the_papers_rules(labels: list[str]) -> None:
     right = [label for label in labels if label != "neutral"][:3]
     letters = set()
     for seed in range(60):
-        options, letter = options_of(labels, False, Random(seed))
+        options, letter = options_of(labels, False, Random(seed), GOEMOTIONS)
         sets = [option.split(JOINED) for option in options]
         assert len(sets) == 6
         assert len({frozenset(one) for one in sets}) == 6
@@ -73,7 +74,7 @@ def test_ranked_options_keep_the_order_and_others_do_not() -> None:
     orders = {ranked: set() for ranked in (True, False)}
     for seed in range(40):
         for ranked, found in orders.items():
-            options, letter = options_of(labels, ranked, Random(seed))
+            options, letter = options_of(labels, ranked, Random(seed), GOEMOTIONS)
             found.add(options[LETTERS.index(letter)])
     assert orders[True] == {"surprise & anger & fear"}
     assert len(orders[False]) == 6
@@ -92,8 +93,8 @@ def row(name: int, *labels: str) -> dict[str, Any]:
 def drawn() -> list[Task]:
     rows = [row(n, "neutral") for n in range(30)] + [row(n, "joy", "neutral") for n in range(30, 60)]
     rows += [row(n, "fear", "joy") for n in range(60, 200)]
-    chosen = chosen_examples(rows, examples=100, alone=0.11, beside=0.18)
-    return label_tasks(chosen, per_hit=40, ranked_share=0.2, rewritten_share=0.5, seed=13)
+    chosen = chosen_examples(rows, examples=100, alone=0.11, beside=0.18, neutral="neutral")
+    return label_tasks(chosen, per_hit=40, ranked_share=0.2, rewritten_share=0.5, seed=13, taxonomy=GOEMOTIONS)
 
 
 def test_neutral_is_raised_and_the_first_fifth_ranked() -> None:
@@ -114,13 +115,15 @@ def test_neutral_is_raised_and_the_first_fifth_ranked() -> None:
 
 def test_the_page_hides_the_context_and_tells_no_label() -> None:
     tasks = [task._asdict() for task in drawn()[:3]]
-    batch: Batch = label_batch(tasks)
-    assert [one.id for one in batch.questions] == list(questions())
-    assert [one.required for one in batch.questions] == [True] * REQUIRED + [False] * (len(questions()) - REQUIRED)
+    batch: Batch = label_batch(tasks, taxonomy=GOEMOTIONS)
+    assert [one.id for one in batch.questions] == list(questions(GOEMOTIONS))
+    assert [one.required for one in batch.questions] == [True] * REQUIRED + [False] * (
+        len(questions(GOEMOTIONS)) - REQUIRED
+    )
     item = batch.hits[0].items[0]
     assert item.hidden == tasks[0]["context"]
     assert [one.value for one in item.options] == [*LETTERS, NONE]
-    _, files = form_files(LABEL_FORM, tasks, None)
+    _, files = form_files(label_form(GOEMOTIONS), tasks, None)
     assert all(f'"{name}"' not in files["annotate.html"] for name in ("answer", "ranked", tasks[0]["utterance_id"]))
     key = [json.loads(line) for line in files[KEY].splitlines()]
     assert {(one["item_id"], one["answer"], one["ranked"]) for one in key} == {
@@ -131,7 +134,7 @@ def test_the_page_hides_the_context_and_tells_no_label() -> None:
 @pytest.mark.slow
 def test_answers_come_back_with_what_they_are_about(spark: SparkSession, tmp_path: Path) -> None:
     tasks = [task._asdict() for task in drawn()[:1]]
-    batch_id, files = form_files(LABEL_FORM, tasks, None)
+    batch_id, files = form_files(label_form(GOEMOTIONS), tasks, None)
     (tmp_path / KEY).write_text(files[KEY], "utf-8")
     given = {
         "neutral": {"value": "no"},
@@ -150,9 +153,9 @@ def test_answers_come_back_with_what_they_are_about(spark: SparkSession, tmp_pat
     }
     (tmp_path / "answers.json").write_text(json.dumps(document), "utf-8")
     answers = read_answers(spark, [str(tmp_path / "answers.json")])
-    keys = form_keys(spark, [str(tmp_path / KEY)], LABEL_FORM)
+    keys = form_keys(spark, [str(tmp_path / KEY)], label_form(GOEMOTIONS))
     settings = SimpleNamespace(known_raters=(), keep_half_done=False, require_signed=False)
-    found = counted_answers(answers, keys, questions(), REQUIRED, settings)
+    found = counted_answers(answers, keys, questions(GOEMOTIONS), REQUIRED, settings)
     rows = {one.question: one for one in found.rows.collect()}
     assert {name: one.value for name, one in rows.items()} == {
         "neutral": "no",

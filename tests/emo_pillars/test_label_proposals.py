@@ -11,7 +11,7 @@ from pyspark.sql import SparkSession
 from conf.emo_pillars_settings import EmoPillarsSettings, QualitySettings
 from conf.settings import load_settings
 from etl.emo_pillars.label_proposals import Proposal, proposed_labels, unknown_words
-from etl.emo_pillars.labels import known_names
+from etl.emo_pillars.step import OURS
 from etl.pipeline.model_loader import resolve
 from udfs.models.sentence_encoder import SentenceEncoder
 
@@ -48,7 +48,9 @@ def test_unknown_emotions_of_stored_answers_are_counted(spark: SparkSession) -> 
     ]
     levels = [("1. joy", " (0.9)\n2. bitterness (0.5)\n3. betrayal (0.4)", "stop")]
     answers = {"utterances": spark.createDataFrame(said, ANSWER), "soft_labels": spark.createDataFrame(levels, ANSWER)}
-    found = {row.raw_label: row.occurrences for row in unknown_words(answers, QualitySettings()).collect()}
+    found = {
+        row.raw_label: row.occurrences for row in unknown_words(answers, QualitySettings(), lambda step: OURS).collect()
+    }
     assert found == {"betrayal": 3, "bitterness": 1}
 
 
@@ -88,7 +90,7 @@ def test_most_proposals_of_the_local_encoder_are_right(tmp_path: Path) -> None:
     def vectors(texts: Sequence[str]) -> NDArray[np.float32]:
         return np.asarray(encoder.embed(list(texts), 64), dtype=np.float32)
 
-    found = proposed_labels([*WORDS], known_names(), vectors, EmoPillarsSettings().analysis.label_floor)
+    found = proposed_labels([*WORDS], OURS.taxonomy.known_names, vectors, EmoPillarsSettings().analysis.label_floor)
     proposed = [one for one in found if one.label is not None]
     right = [one for one in proposed if one.label in WORDS[one.raw_label].split()]
     print(len(proposed), len(right), [one for one in proposed if one not in right])

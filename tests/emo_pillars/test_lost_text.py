@@ -5,8 +5,8 @@ import time
 import pytest
 
 from conf.prompts import prompt
-from etl.emo_pillars.labels import known_names
 from etl.emo_pillars.prose import parse_prose
+from etl.emo_pillars.step import OURS
 from etl.emo_pillars.steps.actors import parse_actors
 from etl.emo_pillars.steps.clean_contexts import parse_cleaned
 from etl.emo_pillars.steps.rewrites import parse_rewrite
@@ -17,7 +17,7 @@ ACTORS, UTTERANCES, LABELS, CONTEXT, CLEAN, REWRITE = (
     prompt(f"emo_pillars/{step}")
     for step in ("actors", "utterances", "soft_labels", "contexts", "clean_contexts", "rewrites")
 )
-NAMES = known_names()
+NAMES = OURS.taxonomy.known_names
 HOSTILE = (
     "“" * 20_000,
     '"' * 20_000,

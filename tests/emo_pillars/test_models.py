@@ -15,6 +15,7 @@ from conf.errors import InputError
 from conf.settings import load_settings
 from conf.taxonomy import goemotions_labels
 from etl.common.hashes import history_hash, text_hash
+from etl.emo_pillars.step import OURS
 from etl.emo_pillars.taxonomy_map import taxonomy_map
 from etl.pipeline.locations import model_folder
 from etl.pipeline.planner import PipelineContext
@@ -370,7 +371,8 @@ def test_taxonomies_meet_where_both_models_answer(spark: SparkSession, learned: 
     scores = histories.selectExpr("turns", "'edos' AS model", "label", "CAST(NULL AS string) AS error")
     scores = scores.withColumn("history_hash", history_hash("turns"))
     found = {
-        (row.edos_label, row.label): row for row in taxonomy_map(dialogues, scores, texts, "edos", "pillars").collect()
+        (row.edos_label, row.label): row
+        for row in taxonomy_map(dialogues, scores, texts, "edos", "pillars", OURS.taxonomy).collect()
     }
     assert {pair: row.turns for pair, row in found.items()} == {
         ("joyful", "joy"): 2,

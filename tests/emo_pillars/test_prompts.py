@@ -8,8 +8,9 @@ from pyspark.sql import functions as F
 
 from conf.prompts import prompt, slots
 from conf.taxonomy import goemotions_definitions, goemotions_labels, goemotions_mapping, goemotions_polarities
-from etl.emo_pillars.labels import known_names, label_of
+from etl.emo_pillars.labels import label_of
 from etl.emo_pillars.prompts import as_data, definitions, filled
+from etl.emo_pillars.step import OURS
 from etl.emo_pillars.steps.actors import actors_prompt
 from etl.emo_pillars.steps.clean_contexts import clean_contexts_prompt
 from etl.emo_pillars.steps.contexts import contexts_prompt
@@ -63,7 +64,7 @@ def test_definitions_are_there_with_neutral_only_for_soft_labels(texts: Row) -> 
     assert all(f"- {label}: " in texts["utterances"] for label in goemotions_labels() if label != "neutral")
     assert "- neutral: " not in texts["utterances"]
     assert "- neutral: " in texts["soft_labels"]
-    assert "- neutral: " not in definitions(neutral=False)
+    assert "- neutral: " not in definitions(OURS.taxonomy, neutral=False)
     assert "First write 8 things" in texts["utterances"]
     assert "write 2 more" in texts["utterances"]
     assert texts["soft_labels"].endswith('Your answer begins with "1. joy".')
@@ -113,13 +114,16 @@ def test_the_taxonomy_holds_together() -> None:
     assert {label for label in mapping.values() if label} <= set(labels)
     assert not set(mapping) & set(labels)
     paper = {"anxiety": "nervousness", "indignation": "anger", "hope": "optimism", "happiness": "joy", "calm": None}
-    assert {raw: label_of(raw, known_names()) for raw in paper} == paper
-    assert tuple(label_of(raw, known_names()) for raw in (" Joy ", "focus", "zeal")) == ("joy", None, None)
+    assert {raw: label_of(raw, OURS.taxonomy.known_names) for raw in paper} == paper
+    assert tuple(label_of(raw, OURS.taxonomy.known_names) for raw in (" Joy ", "focus", "zeal")) == ("joy", None, None)
 
 
 def test_labels_out_of_the_taxonomy_are_mapped_or_left_out_and_told() -> None:
     parsed = labels_with_levels(
-        "1. joy: 0.9\n2. Hope: 0.8\n3. calm: 0.7\n4. zeal: 0.5", prompt("emo_pillars/soft_labels"), 5, known_names()
+        "1. joy: 0.9\n2. Hope: 0.8\n3. calm: 0.7\n4. zeal: 0.5",
+        prompt("emo_pillars/soft_labels"),
+        5,
+        OURS.taxonomy.known_names,
     )
     assert [(one.raw_label, one.label, one.was_mapped) for one in parsed.items] == [
         ("joy", "joy", False),

@@ -5,16 +5,15 @@ import pytest
 from conf.emo_pillars_settings import EmoPillarsSettings, QualitySettings
 from conf.prompts import prompt
 from etl.emo_pillars.answer_quality import OTHER, judged_answer
-from etl.emo_pillars.labels import known_names
 from etl.emo_pillars.prompts import PLAIN
 from etl.emo_pillars.quality import text_faults
-from etl.emo_pillars.step import Rules, slots_of
+from etl.emo_pillars.step import OURS, Rules, slots_of
 from etl.emo_pillars.steps import SYNTHESIS
 from etl.emo_pillars.steps.rewrites import is_of_other_person, rewrite_faults
 from etl.emo_pillars.steps.soft_labels import label_faults
 from etl.emo_pillars.steps.utterances import utterance_faults
 
-NAMES = known_names()
+NAMES = OURS.taxonomy.known_names
 STEPS = {step.name: step for step in SYNTHESIS}
 QUALITY = QualitySettings()
 SAID = {"utterance": "I can see the lamp from my window.", "actor": "Ada Voss (keeper of the lamp)", "labels": ["joy"]}

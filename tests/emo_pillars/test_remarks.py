@@ -4,8 +4,8 @@ import pytest
 
 from conf.prompts import prompt
 from etl.emo_pillars.answers import Parsed
-from etl.emo_pillars.labels import known_names
 from etl.emo_pillars.prose import LEAST_WORDS, parse_prose
+from etl.emo_pillars.step import OURS
 from etl.emo_pillars.steps.actors import parse_actors
 from etl.emo_pillars.steps.clean_contexts import parse_cleaned
 from etl.emo_pillars.steps.rewrites import parse_rewrite
@@ -55,7 +55,7 @@ def is_refused(line: str) -> bool:
         parse_rewrite(line, REWRITE),
         parse_prose(line, CONTEXT),
         parse_actors(line, ACTORS),
-        labelled_utterances(line, UTTERANCES, False, known_names()),
+        labelled_utterances(line, UTTERANCES, False, OURS.taxonomy.known_names),
     )
     return not any(one.items for one in parsed)
 

@@ -11,8 +11,7 @@ from conf.errors import InputError
 from conf.llm_settings import DecodingSettings
 from etl.augesc.conversation_texts import parse, prompt
 from etl.augesc.generation import with_schema
-from etl.emo_pillars.labels import known_names
-from etl.emo_pillars.step import Rules, Step
+from etl.emo_pillars.step import OURS, Rules, Step
 from etl.emo_pillars.steps import SYNTHESIS, topic_names
 from udfs.llm_requests import Request
 from udfs.llm_server import extra_fields
@@ -64,7 +63,7 @@ def test_an_answer_of_a_steps_schema_is_read(step: Step) -> None:
     decoding = step.decoding(DecodingSettings(response_format="step"))
     schema = json.loads(decoding.response_format or "")
     answer = json.dumps(example(schema, "Ada lights the lamp again."))
-    rules = Rules(step.template(), known_names(), EmoPillarsSettings().quality)
+    rules = Rules(step.template(), OURS.taxonomy.known_names, EmoPillarsSettings().quality)
     parsed = step.items_of(rules, answer, False, {})
     assert len(parsed.items) == 1
     assert parsed.rejected == []

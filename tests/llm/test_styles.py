@@ -8,8 +8,7 @@ import pytest
 from conf.emo_pillars_settings import EmoPillarsSettings
 from etl.augesc.conversation_texts import NAMES, prompt
 from etl.augesc.measures import measure
-from etl.emo_pillars.labels import known_names
-from etl.emo_pillars.step import Rules
+from etl.emo_pillars.step import OURS, Rules
 from etl.emo_pillars.steps import SYNTHESIS
 from tests.styles import Counts, Entry, entries
 from udfs.answer_texts import whole_answer
@@ -38,7 +37,7 @@ def read(kind: str, entry: Entry) -> list[str]:
     if kind == TALKS:
         turns = measure(prompt("I failed the test twice.") + said)[3]
         return [f"{NAMES[turn['role']]} | {turn['text']}" for turn in turns[1:]]
-    rules = Rules(STEPS[kind].template(), known_names(), QUALITY)
+    rules = Rules(STEPS[kind].template(), OURS.taxonomy.known_names, QUALITY)
     return [AS_LINES[kind](item) for item in STEPS[kind].items_of(rules, said, entry.cut_off, {}).items]
 
 

@@ -12,6 +12,7 @@ from pyspark.sql import SparkSession
 from conf.emo_pillars_settings import EmoPillarsPublishing
 from etl.analysis.croissant import EMO_PILLARS
 from etl.emo_pillars.examples import split_of
+from etl.emo_pillars.step import OURS
 from etl.publishing.emo_pillars_export import (
     ROWS,
     Figures,
@@ -98,9 +99,9 @@ def folder(spark: SparkSession, made: Made, tmp_path_factory: pytest.TempPathFac
         ROWS,
     )
     figures = Figures(done.rows, 9, models_of(rows), faults_of(rows))
-    label_map = mapped_names(made.soft_labels)
-    (place / "README.md").write_text(emo_pillars_card(settings, figures, label_map, {}), "utf-8")
-    (place / "croissant.json").write_text(emo_pillars_croissant(settings, figures), "utf-8")
+    label_map = mapped_names(made.soft_labels, OURS.taxonomy)
+    (place / "README.md").write_text(emo_pillars_card(settings, figures, label_map, {}, OURS.taxonomy), "utf-8")
+    (place / "croissant.json").write_text(emo_pillars_croissant(settings, figures, OURS.taxonomy), "utf-8")
     (place / "label_map.csv").write_text(as_csv(label_map), "utf-8")
     return place
 

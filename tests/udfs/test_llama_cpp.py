@@ -13,8 +13,7 @@ from conf.emo_pillars_settings import EmoPillarsSettings
 from conf.errors import InputError
 from conf.llm_settings import DecodingSettings, LlmSettings
 from conf.prompts import prompt as prompt_text
-from etl.emo_pillars.labels import known_names
-from etl.emo_pillars.step import Step
+from etl.emo_pillars.step import OURS, Step
 from etl.emo_pillars.steps import SYNTHESIS, soft_labels, utterances
 from etl.emo_pillars.steps.soft_labels import labels_with_levels
 from etl.pipeline.model_loader import resolve
@@ -57,7 +56,7 @@ def test_a_dictated_start_gives_the_labels_that_the_servers_dialects_give(prompt
     (answer,) = LlamaCppGenerator(engine, HEADER, 2).answers([Request(prompt, "1. joy")], GREEDY)
     (body,) = engine.asked
     assert [message["role"] for message in body["messages"]] == ["user", "assistant"]
-    labels = labels_with_levels(f"1. joy{answer.text}", TEMPLATE, 5, known_names()).items
+    labels = labels_with_levels(f"1. joy{answer.text}", TEMPLATE, 5, OURS.taxonomy.known_names).items
     assert [(one.raw_label, one.level) for one in labels] == [("joy", 0.9), ("fear", 0.4), ("hope", 0.3)]
     assert (answer.finish_reason, answer.prompt_tokens, answer.answer_tokens) == ("stop", 7, 3)
 
@@ -181,7 +180,10 @@ def test_an_answer_under_a_steps_grammar_is_read_whole(model: LlamaCppGenerator,
     settings = EmoPillarsSettings.model_validate({"steps": steps, "emotional": 3, "neutral": 1})
     start = "1. joy" if step is soft_labels.STEP else ""
     prompt = "Ann meets Bob at the harbour. They are glad.\nAnswer in the form that was asked for."
-    slots = {"utterances": utterances.grammar_slots(settings), "soft_labels": soft_labels.grammar_slots()}
+    slots = {
+        "utterances": utterances.grammar_slots(settings, OURS.taxonomy),
+        "soft_labels": soft_labels.grammar_slots(OURS.taxonomy),
+    }
     decoding = step.decoding(getattr(settings.steps, step.name), slots.get(step.name))
     (answer,) = model.answers([Request(prompt, start)], decoding)
     assert answer.error is None
@@ -194,7 +196,7 @@ def _read(step: str, text: str) -> list[Any]:
     from etl.emo_pillars.steps.utterances import parse_utterances
 
     if step == "soft_labels":
-        return list(labels_with_levels(text, TEMPLATE, 5, known_names()).items)
+        return list(labels_with_levels(text, TEMPLATE, 5, OURS.taxonomy.known_names).items)
     if step == "actors":
         return list(parse_actors(text, prompt_text("emo_pillars/actors"), cut_off=True).items)
     return list(parse_utterances(text, prompt_text("emo_pillars/utterances"), cut_off=True).items)

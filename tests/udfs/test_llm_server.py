@@ -12,7 +12,7 @@ import pytest
 from conf.errors import InputError
 from conf.llm_settings import DecodingSettings, ServerSettings
 from conf.prompts import prompt as prompt_text
-from etl.emo_pillars.labels import known_names
+from etl.emo_pillars.step import OURS
 from etl.emo_pillars.steps.soft_labels import labels_with_levels
 from tests.llm_servers import RecordedServer, as_the_dialect_answers, prompt_of
 from tests.ports import free_port
@@ -156,7 +156,7 @@ def test_a_dictated_start_gives_equal_labels_in_every_dialect(dialect: str, prom
         (body,) = server.asked
     sent = [message["role"] for message in body["messages"]]
     assert sent == (["user"] if dialect == "openai" else ["user", "assistant"])
-    labels = labels_with_levels(f"1. joy{answer.text}", TEMPLATE, 5, known_names()).items
+    labels = labels_with_levels(f"1. joy{answer.text}", TEMPLATE, 5, OURS.taxonomy.known_names).items
     assert [(one.raw_label, one.level) for one in labels] == [("joy", 0.9), ("fear", 0.4), ("hope", 0.3)]
 
 

@@ -7,10 +7,7 @@ WITH answers AS (
 ), named AS (
   SELECT answers.*, polarities.label, polarities.polarity,
          max(probability) OVER (PARTITION BY polarities.label) AS most
-  FROM answers JOIN (
-    SELECT label, polarity, row_number() OVER (ORDER BY polarity = 'neutral', label) - 1 AS place
-    FROM analysis.emo_pillars_polarities
-  ) AS polarities ON polarities.place = answers.place
+  FROM answers JOIN analysis.emo_pillars_polarities AS polarities ON polarities.place = answers.place
 )
 SELECT context, utterance, label, polarity, learner, round(probability, 4) AS probability,
        array_contains(given, label) AS given

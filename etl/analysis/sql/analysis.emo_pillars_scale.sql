@@ -71,9 +71,10 @@ FROM (SELECT explode(labels) AS one FROM emo_pillars.examples)
 JOIN analysis.emo_pillars_polarities AS polarities ON polarities.label = one.label
 UNION ALL /* where it is there */
 SELECT 17 AS place, 'share of examples with neutral' AS criterion,
-       round(CAST(avg(CAST(array_contains(transform(labels, one -> one.label), 'neutral') AS int)) AS double), 4)
+       round(CAST(avg(CAST(array_contains(transform(labels, one -> one.label), neutral.label) AS int)) AS double), 4)
          AS value, 0.09D AS paper
 FROM emo_pillars.examples
+JOIN analysis.emo_pillars_polarities AS neutral ON neutral.polarity = 'neutral'
 UNION ALL /* where it is there */
 SELECT 18 AS place, 'share of positive labels in GoEmotions' AS criterion,
        round(CAST(avg(CAST(polarity = 'positive' AS int)) AS double), 4) AS value, 0.54D AS paper

@@ -7,10 +7,7 @@ WITH answers AS (
   FROM emo_pillars.predictions LATERAL VIEW posexplode(probabilities) AS place, probability
   WHERE kind = 'dialogue' AND true_label IS NOT NULL AND size(given) > 0 AND NOT array_contains(given, true_label)
 ), named AS (
-  SELECT answers.*, polarities.label FROM answers JOIN (
-    SELECT label, row_number() OVER (ORDER BY polarity = 'neutral', label) - 1 AS place
-    FROM analysis.emo_pillars_polarities
-  ) AS polarities ON polarities.place = answers.place
+  SELECT answers.*, polarities.label FROM answers JOIN analysis.emo_pillars_polarities AS polarities ON polarities.place = answers.place
   WHERE array_contains(given, polarities.label)
 )
 SELECT learner, context, utterance, truth,

@@ -25,7 +25,7 @@ from etl.emo_pillars.prompts import as_data, filled
 from etl.emo_pillars.quality import judged
 from etl.emo_pillars.quotes import unquoted
 from etl.emo_pillars.refusals import refuses
-from etl.emo_pillars.step import FAULTS, Rules, Step, child_id, list_schema
+from etl.emo_pillars.step import FAULTS, OURS, Rules, Step, Wording, child_id, list_schema
 from etl.llm.json_answers import NAME, field, json_records, key_of, text_of
 from etl.llm.requests import answered_request, with_requests
 from etl.pipeline.outcome import Outcome
@@ -198,28 +198,32 @@ STEP = Step(
     item=f"name: string, description: string, actor: string, {FAULTS}",
     parse=_judged,
     has_grammar=True,
-    schema=lambda: list_schema("characters", name={"type": "string"}, description={"type": "string"}),
+    schema=lambda taxonomy: list_schema("characters", name={"type": "string"}, description={"type": "string"}),
 )
 
 
-def actors_prompt(plot: Column) -> Column:
+def actors_prompt(plot: Column, wording: Wording = OURS) -> Column:
     """Ask for the characters of a plot (Emo Pillars 3.1)."""
-    return filled(STEP.template(), {"plot": as_data(plot)})
+    return filled(STEP.template(wording=wording), {"plot": as_data(plot)})
 
 
-def requests(plots: DataFrame, decoding: DecodingSettings) -> DataFrame:
+def requests(plots: DataFrame, decoding: DecodingSettings, wording: Wording = OURS) -> DataFrame:
     """Return one prompt per plot (Emo Pillars 3.1)."""
-    return with_requests(plots.select("plot_id", "plot"), actors_prompt(F.col("plot")), STEP.decoding(decoding))
+    prompt = actors_prompt(F.col("plot"), wording)
+    units = plots.select("plot_id", "plot")
+    template = STEP.template(wording=wording)
+    return with_requests(units, prompt, STEP.decoding(decoding, wording=wording), template=template)
 
 
-def rows(answers: DataFrame, quality: Any) -> Outcome:
+def rows(answers: DataFrame, quality: Any, wording: Wording = OURS) -> Outcome:
     """Return ``emo_pillars.actors``. A plot whose answer names nobody is dropped (Emo Pillars 3.1).
 
     Args:
         answers: rows of ``etl.llm.requests.with_answers``.
         quality: the section ``emo_pillars.quality``.
+        wording: of the prompts.
     """
-    items, dropped = STEP.read(answers, STEP.rules(quality))
+    items, dropped = STEP.read(answers, STEP.rules(quality, wording=wording))
     found = ("place", "item.actor", "item.name", "item.description")
     key = child_id("plot_id").alias("actor_id")
     return Outcome(items.select(key, "plot_id", *found, answered_request()), dropped)

@@ -13,7 +13,7 @@ from etl.emo_pillars.prompts import as_data, emotions, filled
 from etl.emo_pillars.prose import Prose, parse_prose
 from etl.emo_pillars.quality import judged, text_faults
 from etl.emo_pillars.remarks import without_unchanged
-from etl.emo_pillars.step import PROSE, Rules, Step, text_schema
+from etl.emo_pillars.step import OURS, PROSE, Rules, Step, Wording, text_schema
 from etl.llm.json_answers import json_value, prose_of
 from etl.llm.requests import answered_request, with_requests
 from etl.pipeline.outcome import Outcome
@@ -45,31 +45,36 @@ STEP = Step(
     key="utterance_id",
     item=PROSE,
     parse=_judged,
-    schema=lambda: text_schema("cleaned_context"),
+    schema=lambda taxonomy: text_schema("cleaned_context"),
 )
 
 
-def clean_contexts_prompt(context: Column, actor: Column, emotions: Column) -> Column:
+def clean_contexts_prompt(context: Column, actor: Column, emotions: Column, wording: Wording = OURS) -> Column:
     """Ask for a context without mentions of emotions, given actor and emotions (Emo Pillars 3.4)."""
-    return filled(STEP.template(), {"actor": as_data(actor), "context": as_data(context), "emotions": emotions})
+    slots = {"actor": as_data(actor), "context": as_data(context), "emotions": emotions}
+    return filled(STEP.template(wording=wording), slots)
 
 
-def requests(contexts: DataFrame, examples: DataFrame, decoding: DecodingSettings) -> DataFrame:
+def requests(
+    contexts: DataFrame, examples: DataFrame, decoding: DecodingSettings, wording: Wording = OURS
+) -> DataFrame:
     """Return one prompt per context (Emo Pillars 3.4)."""
     units = contexts.select("utterance_id", "context").join(with_needed_context(examples), "utterance_id")
-    prompt = clean_contexts_prompt(F.col("context"), F.col("actor"), emotions())
-    return with_requests(units, prompt, STEP.decoding(decoding))
+    prompt = clean_contexts_prompt(F.col("context"), F.col("actor"), emotions(), wording)
+    template = STEP.template(wording=wording)
+    return with_requests(units, prompt, STEP.decoding(decoding, wording=wording), template=template)
 
 
-def rows(answers: DataFrame, quality: Any) -> Outcome:
+def rows(answers: DataFrame, quality: Any, wording: Wording = OURS) -> Outcome:
     """Return ``emo_pillars.clean_contexts``, with the original context if it is unchanged (Emo Pillars 3.4).
 
     Args:
         answers: rows of ``etl.llm.requests.with_answers``.
         quality: the section ``emo_pillars.quality``.
+        wording: of the prompts.
     """
     given = {"labels": F.col("labels")["label"], "context": F.col("context")}
-    items, dropped = STEP.read(answers, STEP.rules(quality), given)
+    items, dropped = STEP.read(answers, STEP.rules(quality, wording=wording), given)
     cleaned = F.when(F.col("item.unchanged"), F.col("context")).otherwise(F.col("item.text"))
     columns = (cleaned.alias("context"), "item.cut", "item.unchanged", "item.faults", answered_request())
     return Outcome(items.select("utterance_id", *columns), dropped)

@@ -24,7 +24,7 @@ from etl.emo_pillars.prose import prose
 from etl.emo_pillars.quality import SHORT, judged, text_faults
 from etl.emo_pillars.quotes import quotations, unquoted, without_labels
 from etl.emo_pillars.remarks import without_opening
-from etl.emo_pillars.step import PROSE, Rules, Step, text_schema
+from etl.emo_pillars.step import OURS, PROSE, Rules, Step, Wording, text_schema
 from etl.llm.json_answers import json_value, prose_of
 from etl.llm.requests import answered_request, with_requests
 from etl.pipeline.outcome import Outcome
@@ -125,32 +125,42 @@ STEP = Step(
     item=PROSE,
     parse=_judged,
     form="example",
-    schema=lambda: text_schema("rewritten_utterance"),
+    schema=lambda taxonomy: text_schema("rewritten_utterance"),
 )
 
 
-def rewrites_prompt(context: Column, actor: Column, utterance: Column, emotions: Column, form: str = PLAIN) -> Column:
+def rewrites_prompt(
+    context: Column,
+    actor: Column,
+    utterance: Column,
+    emotions: Column,
+    form: str = PLAIN,
+    wording: Wording = OURS,
+) -> Column:
     """Ask for a rewritten utterance, given the cleaned context, actor and emotions (Emo Pillars 3.5)."""
     slots = {"context": as_data(context)} | spoken_slots(actor, utterance, emotions)
-    return filled(STEP.template(form), slots)
+    return filled(STEP.template(form, wording), slots)
 
 
-def requests(clean: DataFrame, examples: DataFrame, form: str, decoding: DecodingSettings) -> DataFrame:
+def requests(
+    clean: DataFrame, examples: DataFrame, form: str, decoding: DecodingSettings, wording: Wording = OURS
+) -> DataFrame:
     """Return one prompt per cleaned context (Emo Pillars 3.5)."""
     units = clean.select("utterance_id", "context").join(with_needed_context(examples), "utterance_id")
-    prompt = rewrites_prompt(F.col("context"), F.col("actor"), F.col("utterance"), emotions(), form)
-    return with_requests(units, prompt, STEP.decoding(decoding))
+    prompt = rewrites_prompt(F.col("context"), F.col("actor"), F.col("utterance"), emotions(), form, wording)
+    return with_requests(units, prompt, STEP.decoding(decoding, wording=wording), template=STEP.template(form, wording))
 
 
-def rows(answers: DataFrame, quality: Any, form: str = PLAIN) -> Outcome:
+def rows(answers: DataFrame, quality: Any, form: str = PLAIN, wording: Wording = OURS) -> Outcome:
     """Return ``emo_pillars.rewrites`` (Emo Pillars 3.5).
 
     Args:
         answers: rows of ``etl.llm.requests.with_answers``.
         quality: the section ``emo_pillars.quality``.
         form: of the prompts' template.
+        wording: of the prompts.
     """
     given = {"labels": F.col("labels")["label"], "utterance": F.col("utterance"), "actor": F.col("actor")}
-    items, dropped = STEP.read(answers, STEP.rules(quality, form=form), given)
+    items, dropped = STEP.read(answers, STEP.rules(quality, form=form, wording=wording), given)
     columns = (F.col("item.text").alias("rewritten"), "item.cut", "item.faults", answered_request())
     return Outcome(items.select("utterance_id", *columns), dropped)

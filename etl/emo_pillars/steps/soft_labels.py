@@ -8,12 +8,12 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from conf.llm_settings import DecodingSettings
-from conf.taxonomy import GOEMOTIONS, goemotions_labels
+from conf.taxonomy import GOEMOTIONS, EmotionTaxonomy
 from etl.emo_pillars.answers import ARROW, Line, Parsed, Rejected, echoes, lines_of, without_emoji, without_repeats
 from etl.emo_pillars.labels import Names, known_only
 from etl.emo_pillars.prompts import PLAIN, as_data, definitions, filled, labels_of_grammar
 from etl.emo_pillars.quality import judged
-from etl.emo_pillars.step import MAPPED, Rules, Step, list_schema
+from etl.emo_pillars.step import MAPPED, OURS, Rules, Step, Wording, list_schema
 from etl.llm.json_answers import LABEL, LEVEL, WHY, field, json_records, text_of, unwrapped
 from etl.llm.requests import answered_request, with_requests
 from etl.pipeline.outcome import Outcome
@@ -196,7 +196,7 @@ STEP = Step(
     form="shared",
     has_grammar=True,
     resources=(GOEMOTIONS,),
-    schema=lambda: list_schema("labels", label={"enum": [*goemotions_labels()]}, level={"type": "number"}),
+    schema=lambda taxonomy: list_schema("labels", label={"enum": [*taxonomy.names]}, level={"type": "number"}),
 )
 
 
@@ -205,30 +205,41 @@ def soft_labels_start(primary: Column) -> Column:
     return F.concat(F.lit("1. "), primary)
 
 
-def soft_labels_prompt(utterance: Column, primary: Column, top: int, form: str = PLAIN) -> Column:
+def soft_labels_prompt(
+    utterance: Column, primary: Column, top: int, form: str = PLAIN, wording: Wording = OURS
+) -> Column:
     """Ask for an utterance's emotions and their levels, given the definitions with neutral (Emo Pillars 3.3).
 
     The prompt contains no plot and no actor, so that only the utterance itself is judged.
     """
-    slots = {"definitions": F.lit(definitions(neutral=True)), "utterance": as_data(utterance), "top": F.lit(top)}
-    return filled(STEP.template(form), slots | {"start": soft_labels_start(primary)})
+    known = wording.taxonomy
+    slots = {
+        "definitions": F.lit(definitions(known, neutral=True)),
+        "utterance": as_data(utterance),
+        "top": F.lit(min(top, len(known.names))),
+        "start": soft_labels_start(primary),
+    }
+    return filled(STEP.template(form, wording), slots)
 
 
-def grammar_slots() -> dict[str, str]:
+def grammar_slots(taxonomy: EmotionTaxonomy) -> dict[str, str]:
     """Return the slots of the grammar."""
-    return {"labels": labels_of_grammar(neutral=True)}
+    return {"labels": labels_of_grammar(taxonomy, neutral=True)}
 
 
-def requests(utterances: DataFrame, top_labels: int, order: str, decoding: DecodingSettings) -> DataFrame:
+def requests(
+    utterances: DataFrame, top_labels: int, order: str, decoding: DecodingSettings, wording: Wording = OURS
+) -> DataFrame:
     """Return one prompt per utterance, whose answer starts with the utterance's emotion (Emo Pillars 3.3)."""
     primary = F.col("label")
-    prompt = soft_labels_prompt(F.col("utterance"), primary, top_labels, order)
+    prompt = soft_labels_prompt(F.col("utterance"), primary, top_labels, order, wording)
     units = utterances.select("utterance_id", "utterance", "label")
     start = soft_labels_start(primary) if decoding.response_format is None else None  # JSON begins with a bracket
-    return with_requests(units, prompt, STEP.decoding(decoding, grammar_slots()), start)
+    decoded = STEP.decoding(decoding, grammar_slots(wording.taxonomy), wording)
+    return with_requests(units, prompt, decoded, start, template=STEP.template(order, wording))
 
 
-def rows(answers: DataFrame, top: int, quality: Any, form: str = PLAIN) -> Outcome:
+def rows(answers: DataFrame, top: int, quality: Any, form: str = PLAIN, wording: Wording = OURS) -> Outcome:
     """Return ``emo_pillars.soft_labels`` of all levels. The threshold is applied later (Emo Pillars 3.3).
 
     Args:
@@ -236,8 +247,9 @@ def rows(answers: DataFrame, top: int, quality: Any, form: str = PLAIN) -> Outco
         top: number of requested labels.
         quality: the section ``emo_pillars.quality``.
         form: of the prompts' template.
+        wording: of the prompts.
     """
-    items, dropped = STEP.read(answers, STEP.rules(quality, top, form))
+    items, dropped = STEP.read(answers, STEP.rules(quality, top, form, wording))
     found = ("raw_label", "level", "label", "was_mapped", "reasoning", "faults")
     rows = items.select("utterance_id", "place", *(f"item.{name}" for name in found), answered_request())
     return Outcome(rows, dropped)

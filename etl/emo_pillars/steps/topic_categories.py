@@ -11,7 +11,7 @@ from conf.llm_settings import DecodingSettings
 from etl.emo_pillars.answers import Parsed, Rejected, plain, without_repeats, words_of
 from etl.emo_pillars.names import bare_name, problem_of_name
 from etl.emo_pillars.prompts import as_data, filled
-from etl.emo_pillars.step import Rules, Step
+from etl.emo_pillars.step import OURS, Rules, Step, Wording
 from etl.emo_pillars.steps.topic_names import NAMED, Named
 from etl.llm.json_answers import field, json_records, text_of
 from etl.llm.requests import with_requests
@@ -68,13 +68,14 @@ def _parsed(answer: str, cut_off: bool, rules: Rules, given: Mapping[str, Any]) 
 STEP = Step(name="topic_categories", unit="emotion", key="emotion", item=NAMED, parse=_parsed)
 
 
-def topic_categories_prompt(emotion: Column, names: Column) -> Column:
+def topic_categories_prompt(emotion: Column, names: Column, wording: Wording = OURS) -> Column:
     """Ask for the topics' categories, given an array of their names, numbered from 1 (Emo Pillars H)."""
     numbered = F.transform(names, lambda one, place: F.concat((place + 1).cast("string"), F.lit(". "), as_data(one)))
-    return filled(STEP.template(), {"emotion": emotion, "topics": F.array_join(numbered, "\n")})
+    slots = {"emotion": emotion, "topics": F.array_join(numbered, "\n")}
+    return filled(STEP.template(wording=wording), slots)
 
 
-def requests(names: DataFrame, decoding: DecodingSettings) -> DataFrame:
+def requests(names: DataFrame, decoding: DecodingSettings, wording: Wording = OURS) -> DataFrame:
     """Return one prompt per emotion, with its named topics, the largest first (Emo Pillars H)."""
     named = F.array_sort(F.collect_list(F.struct("topic", "name")))
     units = (
@@ -82,12 +83,14 @@ def requests(names: DataFrame, decoding: DecodingSettings) -> DataFrame:
         .agg(named.alias("named"))
         .select("emotion", F.col("named")["topic"].alias("topics"), F.col("named")["name"].alias("names"))
     )
-    return with_requests(units, topic_categories_prompt(F.col("emotion"), F.col("names")), STEP.decoding(decoding))
+    prompt = topic_categories_prompt(F.col("emotion"), F.col("names"), wording)
+    template = STEP.template(wording=wording)
+    return with_requests(units, prompt, STEP.decoding(decoding, wording=wording), template=template)
 
 
-def rows(answers: DataFrame) -> Outcome:
+def rows(answers: DataFrame, wording: Wording = OURS) -> Outcome:
     """Return ``emo_pillars.topic_categories``. Unknown topic numbers are recorded in the ledger (Emo Pillars H)."""
-    items, dropped = STEP.read(answers, Rules(STEP.template(), {}))
+    items, dropped = STEP.read(answers, Rules(STEP.template(wording=wording), {}))
     found = items.withColumn("topic", F.get("topics", F.col("item.number") - 1))
     line_id = F.concat_ws("#", "emotion", F.col("item.number"))
     ledger = dropped_columns("line", line_id, "no_such_topic", 0, F.col("item.text"))

@@ -11,7 +11,7 @@ from conf.llm_settings import DecodingSettings
 from etl.emo_pillars.answers import Line, Parsed, Rejected, lines_of
 from etl.emo_pillars.names import bare_name, problem_of_name
 from etl.emo_pillars.prompts import as_data, filled
-from etl.emo_pillars.step import Rules, Step
+from etl.emo_pillars.step import OURS, Rules, Step, Wording
 from etl.llm.json_answers import field, json_value, prose_of
 from etl.llm.requests import with_requests
 from etl.pipeline.outcome import Outcome
@@ -53,20 +53,22 @@ def _parsed(answer: str, cut_off: bool, rules: Rules, given: Mapping[str, Any]) 
 STEP = Step(name="topic_names", unit="topic", key="topic_id", item=NAMED, parse=_parsed)
 
 
-def topic_names_prompt(utterances: Column) -> Column:
+def topic_names_prompt(utterances: Column, wording: Wording = OURS) -> Column:
     """Ask for a topic's name, given an array of its utterances (Emo Pillars H)."""
     lines = F.transform(utterances, lambda one: F.concat(F.lit("- "), as_data(one)))
-    return filled(STEP.template(), {"utterances": F.array_join(lines, "\n")})
+    return filled(STEP.template(wording=wording), {"utterances": F.array_join(lines, "\n")})
 
 
-def requests(topics: DataFrame, large_topic: int, decoding: DecodingSettings) -> DataFrame:
+def requests(topics: DataFrame, large_topic: int, decoding: DecodingSettings, wording: Wording = OURS) -> DataFrame:
     """Return one prompt per large topic (Emo Pillars H)."""
     large = topics.where(F.col("utterances") >= large_topic)
     units = large.select("emotion", "topic", "examples", F.concat_ws("-", "emotion", "topic").alias("topic_id"))
-    return with_requests(units, topic_names_prompt(F.col("examples")), STEP.decoding(decoding))
+    prompt = topic_names_prompt(F.col("examples"), wording)
+    template = STEP.template(wording=wording)
+    return with_requests(units, prompt, STEP.decoding(decoding, wording=wording), template=template)
 
 
-def rows(answers: DataFrame) -> Outcome:
+def rows(answers: DataFrame, wording: Wording = OURS) -> Outcome:
     """Return ``emo_pillars.topic_names`` (Emo Pillars H). ``answers`` are rows of ``with_answers``."""
-    items, dropped = STEP.read(answers, Rules(STEP.template(), {}))
+    items, dropped = STEP.read(answers, Rules(STEP.template(wording=wording), {}))
     return Outcome(items.select("emotion", "topic", F.col("item.text").alias("name")), dropped)

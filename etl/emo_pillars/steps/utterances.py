@@ -9,7 +9,7 @@ from pyspark.sql import functions as F
 
 from conf.emo_pillars_settings import UtterancePrompt
 from conf.llm_settings import DecodingSettings
-from conf.taxonomy import GOEMOTIONS, goemotions_labels
+from conf.taxonomy import GOEMOTIONS, EmotionTaxonomy
 from etl.emo_pillars.answers import (
     ARROW,
     Line,
@@ -30,7 +30,7 @@ from etl.emo_pillars.prompts import NEUTRAL, PLAIN, as_data, definitions, filled
 from etl.emo_pillars.quality import SHORT, judged, text_faults
 from etl.emo_pillars.quotes import quotations, unquoted, without_labels
 from etl.emo_pillars.refusals import refuses
-from etl.emo_pillars.step import MAPPED, Rules, Step, child_id, list_schema
+from etl.emo_pillars.step import MAPPED, OURS, Rules, Step, Wording, child_id, list_schema
 from etl.llm.json_answers import LABEL, WHY, WORDS, field, json_records, key_of, text_of
 from etl.llm.requests import answered_request, with_requests
 from etl.pipeline.outcome import Outcome
@@ -82,7 +82,9 @@ class Utterance(NamedTuple):
     reasoning: str | None
 
 
-def parse_utterances(answer: str, template: str, cut_off: bool = False, emotions: Collection[str] = ()) -> Parsed:
+def parse_utterances(
+    answer: str, template: str, cut_off: bool = False, emotions: Collection[str] = (), neutral_label: str = NEUTRAL
+) -> Parsed:
     """Parse the utterances of an answer, including those under a heading "Neutral" (Emo Pillars 3.2).
 
     Args:
@@ -90,10 +92,11 @@ def parse_utterances(answer: str, template: str, cut_off: bool = False, emotions
         template: the prompt's template.
         cut_off: whether generation stopped at the token limit. An incomplete last line is then rejected.
         emotions: known names of emotions, to tell a name from the words of an utterance.
+        neutral_label: the label of the utterances under the heading.
     """
     records = json_records(answer)
     if records is not None:
-        return _of_records(said_records(records, NEUTRAL), template)
+        return _of_records(said_records(records, neutral_label), template)
     found: list[Utterance] = []
     rejected: list[Rejected] = []
     neutral = False
@@ -107,7 +110,7 @@ def parse_utterances(answer: str, template: str, cut_off: bool = False, emotions
         if _continues(line, found):
             found[-1] = found[-1]._replace(reasoning=_joined(found[-1].reasoning, line.text))
             continue
-        label, text = _labelled(line, awaited or (NEUTRAL if neutral else None), emotions)
+        label, text = _labelled(line, awaited or (neutral_label if neutral else None), emotions)
         if label is not None and not text:
             awaited = label
             continue
@@ -259,9 +262,9 @@ def said_records(records: Sequence[Any], neutral: str) -> list[tuple[str, str, s
     return found
 
 
-def labelled_utterances(answer: str, template: str, cut_off: bool, names: Names) -> Parsed:
+def labelled_utterances(answer: str, template: str, cut_off: bool, names: Names, neutral: str = NEUTRAL) -> Parsed:
     """Parse an answer's utterances, and reject those of unknown emotions (Emo Pillars 3.2, 4)."""
-    found = parse_utterances(answer, template, cut_off, names)
+    found = parse_utterances(answer, template, cut_off, names, neutral)
     return known_only(found, LabelledUtterance, lambda one: f"{one.raw_label}: {one.utterance}", names)
 
 
@@ -285,7 +288,7 @@ def _jaccard(one: frozenset[str], other: frozenset[str]) -> float:
 
 
 def _judged(answer: str, cut_off: bool, rules: Rules, given: Mapping[str, Any]) -> Parsed:
-    parsed = labelled_utterances(answer, rules.template, cut_off, rules.names)
+    parsed = labelled_utterances(answer, rules.template, cut_off, rules.names, rules.neutral)
     said = [(one.label, one.utterance) for one in parsed.items]
     faults = utterance_faults(said, rules.names, rules.quality)
     return judged(parsed, [text for _, text in said], faults, rules.quality.reject)
@@ -300,44 +303,66 @@ STEP = Step(
     form="shared",
     has_grammar=True,
     resources=(GOEMOTIONS,),
-    schema=lambda: list_schema("utterances", emotion={"enum": [*goemotions_labels()]}, utterance={"type": "string"}),
+    schema=lambda taxonomy: list_schema(
+        "utterances", emotion={"enum": [*taxonomy.names]}, utterance={"type": "string"}
+    ),
 )
 
 
-def utterances_prompt(plot: Column, actor: Column, emotional: int, neutral: int, form: str = PLAIN) -> Column:
+def utterances_prompt(
+    plot: Column, actor: Column, emotional: int, neutral: int, form: str = PLAIN, wording: Wording = OURS
+) -> Column:
     """Ask for a character's utterances, given the plot and the definitions without neutral (Emo Pillars 3.2)."""
-    slots = {"plot": as_data(plot), "actor": as_data(actor), "definitions": F.lit(definitions(neutral=False))}
-    return filled(STEP.template(form), slots | {"emotional": F.lit(emotional), "neutral": F.lit(neutral)})
+    slots = {
+        "plot": as_data(plot),
+        "actor": as_data(actor),
+        "definitions": F.lit(definitions(wording.taxonomy, neutral=False)),
+        "emotional": F.lit(_asked_for(emotional, wording.taxonomy)),
+        "neutral": F.lit(neutral),
+    }
+    return filled(STEP.template(form, wording), slots)
 
 
-def grammar_slots(asked: UtterancePrompt) -> dict[str, str]:
+def _asked_for(emotional: int, taxonomy: EmotionTaxonomy) -> int:
+    """Return the number of emotional utterances: each has an emotion of its own, so there are no more than emotions."""
+    return min(emotional, len(taxonomy.emotions))
+
+
+def grammar_slots(asked: UtterancePrompt, taxonomy: EmotionTaxonomy) -> dict[str, str]:
     """Return the slots of the grammar. A repetition is one less than the number: the first one stands before it."""
     return {
-        "labels": labels_of_grammar(neutral=False),
-        "emotional": str(asked.emotional - 1),
+        "labels": labels_of_grammar(taxonomy, neutral=False),
+        "emotional": str(_asked_for(asked.emotional, taxonomy) - 1),
         "neutral": str(max(asked.neutral - 1, 0)),
         "with_neutral": str(int(asked.neutral > 0)),
     }
 
 
 def requests(
-    actors: DataFrame, plots: DataFrame, asked: UtterancePrompt, order: str, decoding: DecodingSettings
+    actors: DataFrame,
+    plots: DataFrame,
+    asked: UtterancePrompt,
+    order: str,
+    decoding: DecodingSettings,
+    wording: Wording = OURS,
 ) -> DataFrame:
     """Return one prompt per actor (Emo Pillars 3.2)."""
     units = actors.select("actor_id", "plot_id", "actor").join(plots.select("plot_id", "plot"), "plot_id")
-    prompt = utterances_prompt(F.col("plot"), F.col("actor"), asked.emotional, asked.neutral, order)
-    return with_requests(units, prompt, STEP.decoding(decoding, grammar_slots(asked)), together=F.col("plot_id"))
+    prompt = utterances_prompt(F.col("plot"), F.col("actor"), asked.emotional, asked.neutral, order, wording)
+    decoded = STEP.decoding(decoding, grammar_slots(asked, wording.taxonomy), wording)
+    return with_requests(units, prompt, decoded, together=F.col("plot_id"), template=STEP.template(order, wording))
 
 
-def rows(answers: DataFrame, quality: Any, form: str = PLAIN) -> Outcome:
+def rows(answers: DataFrame, quality: Any, form: str = PLAIN, wording: Wording = OURS) -> Outcome:
     """Return ``emo_pillars.utterances``. An actor without utterances is dropped (Emo Pillars 3.2).
 
     Args:
         answers: rows of ``etl.llm.requests.with_answers``.
         quality: the section ``emo_pillars.quality``.
         form: of the prompts' template.
+        wording: of the prompts.
     """
-    items, dropped = STEP.read(answers, STEP.rules(quality, form=form))
+    items, dropped = STEP.read(answers, STEP.rules(quality, form=form, wording=wording))
     found = ("utterance", "raw_label", "label", "was_mapped", "reasoning", "faults")
     given = ("plot_id", "actor_id", "actor", "place")
     key = child_id("actor_id").alias("utterance_id")

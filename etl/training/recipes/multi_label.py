@@ -7,7 +7,6 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from conf.errors import InputError
-from conf.taxonomy import goemotions_labels
 from conf.training_settings import NamedMultiLabelSettings
 from etl.emo_pillars.examples import check_splits
 from etl.emo_pillars.intra_dataset import TESTED_ON, given_labels, with_f1
@@ -25,7 +24,12 @@ PassageRows = list[tuple[Passage, tuple[int, ...]]]
 
 
 def train_and_register_multi_label(
-    passages: DataFrame, run: StageRun, model: str, options: NamedMultiLabelSettings, encoder: str
+    passages: DataFrame,
+    run: StageRun,
+    model: str,
+    options: NamedMultiLabelSettings,
+    encoder: str,
+    labels: Sequence[str],
 ) -> Trained:
     """Train one of Emo Pillars' models and evaluate it on its test split (Emo Pillars 5.1.1, 5.2.1).
 
@@ -36,14 +40,15 @@ def train_and_register_multi_label(
         model: its key under ``models`` and ``training``.
         options: of its training.
         encoder: URI of what it starts from.
+        labels: of the taxonomy, in the order of their ids.
 
     Raises:
         InputError: a split has no rows.
     """
-    rows, dropped = passages_by_split(passages, f"what {model} learns from")
+    rows, dropped = passages_by_split(passages, f"what {model} learns from", labels)
     start = run.model(encoder)
     run.say(", ".join(f"{len(rows[split]):,} {split} rows" for split in SPLITS))
-    return train_and_register(multi_label_recipe(model, options, start, rows, dropped), run)
+    return train_and_register(multi_label_recipe(model, options, start, rows, dropped, labels), run)
 
 
 def multi_label_recipe(
@@ -52,6 +57,7 @@ def multi_label_recipe(
     start: ResolvedModel,
     rows: Mapping[str, PassageRows],
     dropped: list[DroppedRow],
+    labels: Sequence[str],
 ) -> Recipe:
     """Return the training of a multi-label classifier: chosen on validation rows, judged on test rows.
 
@@ -61,10 +67,11 @@ def multi_label_recipe(
         start: the resolved encoder or classifier that it starts from.
         rows: (passage, label ids) rows of each split.
         dropped: rows of the ledger.
+        labels: of the taxonomy, in the order of their ids.
     """
-    begin = partial(starting_model, start.path, rows["train"], goemotions_labels(), typed=options.typed)
+    begin = partial(starting_model, start.path, rows["train"], labels, typed=options.typed)
     test, choice = (
-        ClassifierTest(MultiLabelClassifier, rows[split], "macro_f1", goemotions_labels(), options.device)
+        ClassifierTest(MultiLabelClassifier, rows[split], "macro_f1", labels, options.device)
         for split in ("test", "validation")
     )
     return Recipe(
@@ -82,7 +89,7 @@ def multi_label_recipe(
 
 
 def passages_by_split(
-    passages: DataFrame, what: str, splits: Sequence[str] = SPLITS
+    passages: DataFrame, what: str, names: Sequence[str], splits: Sequence[str] = SPLITS
 ) -> tuple[dict[str, PassageRows], list[DroppedRow]]:
     """Return (passage, label ids) rows of each split, ordered by a hash.
 
@@ -91,14 +98,15 @@ def passages_by_split(
     Args:
         passages: passage_id, utterance, context (null: none), labels array<string>, split.
         what: name of the rows, for messages.
+        names: labels of the taxonomy, in the order of their ids.
 
     Returns:
         The rows by split, and the removed rows for the ledger.
 
     Raises:
-        InputError: a split has no rows.
+        InputError: a split has no rows, or rows have a label of another taxonomy.
     """
-    ids = {label: number for number, label in enumerate(goemotions_labels())}
+    ids = {label: number for number, label in enumerate(names)}
     ordered = passages.orderBy(F.xxhash64("passage_id"), "passage_id")
     read = list(ordered.select("passage_id", "utterance", "context", "labels", "split").toLocalIterator())
     held_out = {(row.utterance, row.context) for row in read if row.split == "test"}
@@ -108,6 +116,8 @@ def passages_by_split(
         if row.split != "test" and (row.utterance, row.context) in held_out:
             dropped.append(DroppedRow("passage", row.passage_id, "text_is_held_out", row.utterance[:500], 1))
         else:
+            if other := next((label for label in row.labels if label not in ids), None):
+                raise InputError(f"{what}: {other!r} is no label of emo_pillars.taxonomy: make the examples again")
             labels = tuple(sorted({ids[label] for label in row.labels}))
             rows[row.split].append((Passage(row.utterance, row.context), labels))
     require_rows(rows, what, splits)
@@ -148,11 +158,18 @@ def _names() -> Column:
     return F.transform("labels", lambda one: one["label"])
 
 
-def answers_on_tests(examples: DataFrame, contextual_examples: DataFrame, run: StageRun) -> Outcome:
+def answers_on_tests(
+    examples: DataFrame, contextual_examples: DataFrame, labels: Sequence[str], run: StageRun
+) -> Outcome:
     """Return each model's answers to the test sets, and the passages where it failed.
 
     Context-less models read utterances alone, in all three test sets (Emo Pillars Table 1). Context-aware models also
     read contexts, in the two sets that have them (Table 5).
+
+    Args:
+        examples: ``emo_pillars.examples``.
+        contextual_examples: ``emo_pillars.contextual_examples``.
+        labels: of the taxonomy, in the order of their ids.
 
     Raises:
         InputError: the settings have no model, or a plot is in several splits.
@@ -164,7 +181,7 @@ def answers_on_tests(examples: DataFrame, contextual_examples: DataFrame, run: S
     )
     sets = {TESTED_ON[0]: contextless(examples), **without}
     parts = [
-        _answers(with_contexts if learner.startswith("emo_pillars_contextual") else sets, learner, run)
+        _answers(with_contexts if learner.startswith("emo_pillars_contextual") else sets, learner, labels, run)
         for learner in run.models
         if run.model(learner).given
     ]
@@ -179,7 +196,7 @@ def answers_on_tests(examples: DataFrame, contextual_examples: DataFrame, run: S
     return Outcome(rows, dropped, rows_in=found.count())
 
 
-def _answers(sets: Mapping[str, DataFrame], learner: str, run: StageRun) -> DataFrame:
+def _answers(sets: Mapping[str, DataFrame], learner: str, labels: Sequence[str], run: StageRun) -> DataFrame:
     """Return one model's answers to its test sets, in one pass."""
     tests = [
         passages.where(F.col("split") == "test").withColumn("tested_on", F.lit(tested_on))
@@ -189,4 +206,4 @@ def _answers(sets: Mapping[str, DataFrame], learner: str, run: StageRun) -> Data
     test = reduce(lambda one, other: one.unionByName(other), tests).withColumn("place", key)
     answers = answer_passages(test.select("place", "utterance", "context"), **run.model(learner).arguments)
     joined = test.select("place", "tested_on", "passage_id", "labels").join(answers, "place")
-    return with_f1(joined.withColumn("given", given_labels())).select(F.lit(learner).alias("learner"), "*")
+    return with_f1(joined.withColumn("given", given_labels(labels))).select(F.lit(learner).alias("learner"), "*")

@@ -6,6 +6,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from conf.errors import InputError
+from conf.taxonomy import goemotions_labels
 from conf.training_settings import NamedMultiLabelSettings
 from etl.emo_pillars.intra_dataset import reached
 from etl.emo_pillars.transfer_sets import EMOCONTEXT_LABELS, emocontext_context
@@ -38,7 +39,7 @@ def train_and_register_emocontext(
     kept = emocontext_rows(dialogues, Arm(CONTEXTUAL, True, RELABELLED))
     judge = load_on_device(MultiLabelClassifier, start.path, options.device)
     rows = relabelled(kept, judge, least_probability, run.compute.batch_size).rows
-    return train_and_register(multi_label_recipe(model, options, start, rows, []), run)
+    return train_and_register(multi_label_recipe(model, options, start, rows, [], goemotions_labels()), run)
 
 
 def predictions(dialogues: DataFrame, run: StageRun, comment: str, context: str) -> Outcome:
@@ -91,7 +92,9 @@ def _answers(texts: DataFrame, learner: str, run: StageRun) -> DataFrame:
     answers = answer_passages(
         asked.select("place", "utterance", F.col("seen").alias("context")), **run.model(learner).arguments
     )
-    strength = F.transform(reached(), lambda one: F.struct((-one["probability"]).alias("order"), one["label"]))
+    strength = F.transform(
+        reached(goemotions_labels()), lambda one: F.struct((-one["probability"]).alias("order"), one["label"])
+    )
     known = F.create_map(*[F.lit(text) for pair in EMOCONTEXT_LABELS.items() for text in pair])
     return asked.join(answers, "place").select(
         F.lit(learner).alias("learner"),

@@ -112,13 +112,13 @@ def goemotions_rows(comments: DataFrame, arm: Arm, transfer: TransferSettings) -
         "labels",
         "split",
     )
-    rows, _ = passages_by_split(passages, "emo_pillars.goemotions")
+    rows, _ = passages_by_split(passages, "emo_pillars.goemotions", goemotions_labels())
     return TaskRows(rows, [labels for _, labels in rows["test"]])
 
 
 def synthetic_rows(examples: DataFrame, arm: Arm, transfer: TransferSettings) -> TaskRows:
     """Return the three splits of ``emo_pillars.examples``."""
-    rows, _ = passages_by_split(contextless(examples), "emo_pillars.examples")
+    rows, _ = passages_by_split(contextless(examples), "emo_pillars.examples", goemotions_labels())
     return TaskRows(rows, [labels for _, labels in rows["test"]])
 
 
