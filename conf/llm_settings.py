@@ -162,6 +162,12 @@ class EngineSettings(Section):
     concurrency: int = Field(128, ge=1, description="requests under way at once; the server batches them")
 
 
+class OfflineSettings(Section):
+    """vLLM's engine within a worker, for a model ``vllm-offline:URI``."""
+
+    gpu_memory: float = Field(0.9, gt=0, le=1, description="share of each GPU's memory for weights and prompts")
+
+
 class LlmSettings(Section):
     """How to call ``models.generator``; no setting here changes a prompt."""
 
@@ -170,7 +176,11 @@ class LlmSettings(Section):
         "auto", description="of a local model; auto: bf16 where the hardware is fast in it, else fp32"
     )
     context_tokens: int = Field(
-        8192, ge=256, description="of a prompt with its answer in llama.cpp (gguf:); each prompt under way has as much"
+        8192,
+        ge=256,
+        description="of a prompt with its answer in llama.cpp (gguf:), where each prompt under way has as much, and in "
+        "vllm-offline:",
     )
     server: ServerSettings = ServerSettings()
     engine: EngineSettings = EngineSettings()
+    offline: OfflineSettings = OfflineSettings()

@@ -229,7 +229,7 @@ class ModelSettings(Section):
     generator: str = Field(
         "hf:mistralai/Mistral-7B-Instruct-v0.2",
         description="Emo Pillars 4: the language model; openai:NAME on a server, gguf:URI in llama.cpp, "
-        "vllm:URI on servers that the workers start",
+        "vllm:URI on servers that the workers start, vllm-offline:URI in vLLM within the workers",
     )
     augmenter_base: str | None = Field(
         "hf:EleutherAI/gpt-j-6b",

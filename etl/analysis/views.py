@@ -10,7 +10,9 @@ from functools import cache
 from graphlib import TopologicalSorter
 from importlib.resources import files
 
+from conf.care_settings import ANY_MODEL, PriceSettings
 from conf.papers import paper_table, paper_tables
+from conf.settings import Settings
 from conf.taxonomy import GOEMOTIONS_NAME, EmotionTaxonomy, Taxonomy, load_emotion_taxonomy
 from etl.tables import TABLES, Table, names_in
 
@@ -20,14 +22,23 @@ View = tuple[str, str]
 """Comment and SQL."""
 
 
-def all_views(taxonomy: Taxonomy, emotions: EmotionTaxonomy | None = None) -> dict[str, View]:
+def views_of(settings: Settings) -> dict[str, View]:
+    """Return :func:`all_views` under the settings' taxonomies and prices."""
+    return all_views(settings.edos.taxonomy, settings.emo_pillars.taxonomy, settings.prices)
+
+
+def all_views(
+    taxonomy: Taxonomy, emotions: EmotionTaxonomy | None = None, prices: PriceSettings | None = None
+) -> dict[str, View]:
     """Return (comment, SQL) by view name, each view after those that it reads.
 
     Args:
         taxonomy: ``edos.taxonomy``.
         emotions: ``emo_pillars.taxonomy``; None: the paper's.
+        prices: of tokens; None: nobody knows them.
     """
-    views = reference_views(taxonomy, emotions or load_emotion_taxonomy(GOEMOTIONS_NAME)) | sql_views()
+    known = emotions or load_emotion_taxonomy(GOEMOTIONS_NAME)
+    views = reference_views(taxonomy, known) | {TOKEN_PRICES: token_prices(prices or PriceSettings())} | sql_views()
     reads = {name: names_in(sql) & views.keys() for name, (_, sql) in views.items()}
     return {name: views[name] for name in TopologicalSorter(reads).static_order()}
 
@@ -75,6 +86,28 @@ def reference_views(taxonomy: Taxonomy, emotions: EmotionTaxonomy) -> dict[str, 
     }
 
 
+TOKEN_PRICES = "analysis.token_prices"
+
+
+def token_prices(prices: PriceSettings) -> View:
+    """Return the view of ``prices.million_tokens``; without prices it has no rows."""
+    comment = (
+        "Prices of a million tokens, from prices.million_tokens: of models whose identity begins with begins_with."
+    )
+    rows = [
+        (_quoted("" if name == ANY_MODEL else name), one.prompt or 0.0, one.completion or 0.0)
+        for name, one in prices.million_tokens.items()
+    ]
+    known = ",\n  ".join(f"('{name}', {prompt!r}D, {completion!r}D, true)" for name, prompt, completion in rows)
+    values = known or "('', 0D, 0D, false)"
+    columns = "begins_with, prompt_price, completion_price"
+    return comment, f"SELECT {columns} FROM VALUES\n  {values}\n  AS given({columns}, known) WHERE known"
+
+
+def _quoted(text: str) -> str:
+    return text.replace("\\", "\\\\").replace("'", "\\'")
+
+
 def rows_as_sql(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     """Return a query that selects these rows.
 
@@ -96,7 +129,7 @@ def _literals(cells: Sequence[str]) -> list[str]:
     for form, pattern in patterns.items():
         if all(re.fullmatch(pattern, cell) for cell in cells):
             return [form.format(cell) if cell else "NULL" for cell in cells]
-    return ["'" + cell.replace("\\", "\\\\").replace("'", "\\'") + "'" if cell else "NULL" for cell in cells]
+    return [f"'{_quoted(cell)}'" if cell else "NULL" for cell in cells]
 
 
 @cache

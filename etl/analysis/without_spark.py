@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from conf.taxonomy import EmotionTaxonomy, Taxonomy, load_taxonomy
+from conf.taxonomy import Taxonomy, load_taxonomy
 from etl.analysis.duckdb_sql import duckdb_type, duckdb_view
-from etl.analysis.views import all_views
+from etl.analysis.views import View, all_views
 from etl.tables import EMPTY_IF_ABSENT, TABLES, present_views
 from etl.tables.view_columns import columns_of, view_column
 
@@ -14,9 +14,7 @@ if TYPE_CHECKING:
     import duckdb
 
 
-def connect(
-    root: str | Path, taxonomy: Taxonomy | None = None, emotions: EmotionTaxonomy | None = None
-) -> "duckdb.DuckDBPyConnection":
+def connect(root: str | Path, views: Mapping[str, View] | None = None) -> "duckdb.DuckDBPyConnection":
     """Return a DuckDB connection with the Delta tables under a folder by ``schema.table``, and all views over them.
 
     Files are read when a query needs them, and only the columns that it names. Views over tables that are not there,
@@ -24,8 +22,7 @@ def connect(
 
     Args:
         root: ``lakehouse.root``, a local folder.
-        taxonomy: ``edos.taxonomy``; None: the paper's.
-        emotions: ``emo_pillars.taxonomy``; None: the paper's.
+        views: of ``etl.analysis.views``; None: those of the papers' taxonomies.
 
     Raises:
         FileNotFoundError: there is no Delta table under the folder.
@@ -36,12 +33,10 @@ def connect(
     if not logs:
         raise FileNotFoundError(f"no Delta tables under {root}: name the folder that lakehouse.root names")
     found = {".".join(log.parts[-3:-1]): deltalake.DeltaTable(log.parent).to_pyarrow_dataset() for log in logs}
-    return connected(found, taxonomy, emotions)
+    return connected(found, views)
 
 
-def connected(
-    tables: Mapping[str, Any], taxonomy: Taxonomy | None = None, emotions: EmotionTaxonomy | None = None
-) -> "duckdb.DuckDBPyConnection":
+def connected(tables: Mapping[str, Any], views: Mapping[str, View] | None = None) -> "duckdb.DuckDBPyConnection":
     """Return a DuckDB connection with Arrow tables or data sets as views by their names, and all views over them."""
     import duckdb
 
@@ -53,9 +48,9 @@ def connected(
     none = [name for name in EMPTY_IF_ABSENT if name not in tables]
     for name in none:
         add_empty(connection, name)
-    views = all_views(taxonomy or load_taxonomy("edos"), emotions)
+    known = all_views(load_taxonomy("edos")) if views is None else views
     absent = TABLES.keys() - tables.keys() - set(none)
-    for name, (comment, sql) in present_views(views, absent).items():
+    for name, (comment, sql) in present_views(known, absent).items():
         connection.execute(f"CREATE SCHEMA IF NOT EXISTS {name.split('.')[0]}")
         try:
             connection.execute(f"CREATE VIEW {name} AS {duckdb_view(name, sql)}")

@@ -1,7 +1,7 @@
 """``python -m jobs register``: the names of tables and views in a cluster's Hive or Glue catalog."""
 
 from conf.settings import Settings
-from etl.analysis.views import all_views
+from etl.analysis.views import views_of
 from etl.pipeline.lakehouse import Lakehouse
 from etl.pipeline.session import close_session, spark_session
 
@@ -29,7 +29,7 @@ def register(settings: Settings, catalog: str) -> int:
         lakehouse = Lakehouse(spark, own.lakehouse)
         lakehouse.prefix = own.lakehouse.schema_prefix
         lakehouse.suffix = own.lakehouse.set
-        statements = lakehouse.catalog_statements(all_views(own.edos.taxonomy, own.emo_pillars.taxonomy))
+        statements = lakehouse.catalog_statements(views_of(own))
         for statement in statements:
             spark.sql(statement)
     finally:

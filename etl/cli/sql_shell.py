@@ -17,7 +17,7 @@ from pyspark.sql import DataFrame
 from conf.errors import InputError
 from conf.places import local_path
 from conf.settings import Settings
-from etl.analysis.views import View, all_views, named_in
+from etl.analysis.views import View, named_in, views_of
 from etl.pipeline.lakehouse import Lakehouse
 from etl.pipeline.session import close_session, spark_configuration, spark_session
 from etl.publishing.screen_tables import aligned, csv_row, terminal_width
@@ -56,7 +56,7 @@ def open_sql(settings: Settings, statements: str | None = None, as_csv: bool = F
         if statements is not None:
             import sqlparse
 
-            views = all_views(settings.edos.taxonomy, settings.emo_pillars.taxonomy)
+            views = views_of(settings)
             split = sqlparse.split(statements, strip_semicolon=True)
             # To register all takes half a minute; only statements like SHOW TABLES and USE need them.
             queries = split if all(map(QUERY.match, split)) else None
@@ -69,7 +69,7 @@ def open_sql(settings: Settings, statements: str | None = None, as_csv: bool = F
                 except AnalysisException as error:
                     raise InputError(refusal(error, [*TABLES, *views], settings.lakehouse.root)) from None
             return 0
-        views = all_views(settings.edos.taxonomy, settings.emo_pillars.taxonomy)
+        views = views_of(settings)
         registered = [*lakehouse.catalog_statements(views), *statements_of_sets(lakehouse, views)]
         named = sum(not statement.startswith("CREATE SCHEMA") for statement in registered)
         print(GREETING.format(tables=named, root=settings.lakehouse.catalog or settings.lakehouse.root), flush=True)
@@ -125,7 +125,7 @@ def _in_duckdb(settings: Settings, statements: str | None, as_csv: bool) -> int:
         from etl.analysis.without_spark import connect
         from etl.cli.duckdb_shell import open_shell, run_statements
 
-        lakehouse = connect(root, settings.edos.taxonomy, settings.emo_pillars.taxonomy)
+        lakehouse = connect(root, views_of(settings))
     except ModuleNotFoundError as error:
         raise InputError(
             f"{error.name} is not installed: pip install 'edos-lakehouse[local]', or --engine spark"

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 from pyspark.sql import SparkSession
 
 from conf.settings import Settings, load_settings
-from etl.analysis.views import all_views
+from etl.analysis.views import views_of
 from etl.pipeline.lakehouse import Lakehouse
 from etl.pipeline.session import spark_session
 
@@ -31,9 +31,7 @@ class Tables:
         self._own = spark is None
         self.settings = notebook_settings(on_cluster=not self._own)
         self.spark = spark if spark is not None else spark_session(self.settings, "edos-lakehouse notebook")
-        Lakehouse(self.spark, self.settings.lakehouse).register(
-            all_views(self.settings.edos.taxonomy, self.settings.emo_pillars.taxonomy)
-        )
+        Lakehouse(self.spark, self.settings.lakehouse).register(views_of(self.settings))
         whole_texts()
 
     def rows(self, query: str) -> "pd.DataFrame":

@@ -14,7 +14,7 @@ from pydantic import BaseModel
 from conf.section import Counts, Section, added, counted_values
 from conf.settings import Settings, load_settings
 from conf.subtitle_settings import TurnRules
-from conf.taxonomy import Taxonomy
+from conf.taxonomy import EmotionTaxonomy, Taxonomy
 from conf.training_options import TrainingOptions
 from conf.training_settings import WeakLabelerSettings
 from etl.pipeline.signatures import UNCOUNTED, At, While, receiver_of
@@ -34,7 +34,7 @@ def leaves(section: BaseModel, prefix: str = "") -> list[str]:
     found = []
     for name in type(section).model_fields:
         value = getattr(section, name)
-        inner = isinstance(value, BaseModel) and not isinstance(value, Taxonomy)
+        inner = isinstance(value, BaseModel) and not isinstance(value, Taxonomy | EmotionTaxonomy)
         found += leaves(value, f"{prefix}{name}.") if inner else [prefix + name]
     return found
 
@@ -48,7 +48,7 @@ def changed(section: Any, path: list[str], folder: Path) -> Any:
 
 
 def other(value: Any, folder: Path) -> Any:
-    if isinstance(value, Taxonomy):
+    if isinstance(value, Taxonomy | EmotionTaxonomy):
         return value.model_copy(update={"name": "other"})
     if isinstance(value, bool):
         return not value

@@ -1,0 +1,107 @@
+"""Prices of a million tokens: by model, in the view beside the tokens and in the estimate."""
+
+from typing import Any
+
+import duckdb
+import pyarrow as pa
+import pytest
+
+from conf.care_settings import PriceSettings
+from conf.errors import InputError
+from conf.settings import load_settings
+from etl.analysis.duckdb_sql import duckdb_view
+from etl.analysis.views import TOKEN_PRICES, token_prices, views_of
+from etl.analysis.without_spark import add_empty, connected
+from etl.cli.estimate import Cost, table
+from etl.tables import Table
+from etl.tables.llm import ACTORS as LLM_ACTORS
+from etl.tables.ops import STAGE_RUNS
+
+MODELS = {
+    "openai:large": {"prompt": 2.0, "completion": 8},
+    "openai:large-it's": {"prompt": 1},
+    "*": {"prompt": 0.1, "completion": 0.4},
+}
+
+
+def arrow(one: Table) -> pa.Schema:
+    with duckdb.connect() as connection:
+        add_empty(connection, one.name)
+        return connection.sql(f"SELECT * FROM {one.name}").to_arrow_table().schema
+
+
+@pytest.mark.parametrize(
+    ("model", "cost"),
+    [
+        ("openai:large", 18.0),
+        ("openai:large-2026", 18.0),
+        ("openai:large-it's", 2.0),
+        ("openai:other", 0.6),
+        ("sha256:12", 0.6),
+    ],
+)
+def test_the_longest_name_that_a_model_begins_with_has_the_price(model: str, cost: float) -> None:
+    prices = PriceSettings.model_validate({"million_tokens": MODELS})
+    assert prices.tokens_cost(model, 5_000_000 if cost == 18.0 else 2_000_000, 1_000_000) == pytest.approx(cost)
+
+
+def test_a_model_without_a_price_has_no_cost() -> None:
+    prices = PriceSettings.model_validate({"million_tokens": {"openai:large": {"prompt": 2}}})
+    assert prices.tokens_cost("openai:small", 10, 10) is None
+    assert not PriceSettings().given
+    assert prices.given
+
+
+@pytest.mark.parametrize("prices", [{}, MODELS])
+def test_the_view_has_the_prices(prices: dict[str, Any]) -> None:
+    _, sql = token_prices(PriceSettings.model_validate({"million_tokens": prices}))
+    with duckdb.connect() as connection:
+        found = connection.execute(duckdb_view(TOKEN_PRICES, sql)).fetchall()
+    assert sorted(found) == sorted(
+        ("" if name == "*" else name, float(one.get("prompt", 0)), float(one.get("completion", 0)))
+        for name, one in prices.items()
+    )
+
+
+def test_the_settings_prices_reach_the_view() -> None:
+    settings = load_settings("local", [], ['prices.million_tokens={"openai:large": {prompt: 2, completion: 8}}'])
+    assert "('openai:large', 2.0D, 8.0D, true)" in views_of(settings)[TOKEN_PRICES][1]
+
+
+@pytest.mark.parametrize("price", [{"prompt": -1}, {"prompts": 1}, 3])
+def test_a_price_that_is_none_is_refused(price: Any) -> None:
+    with pytest.raises(InputError, match=r"prices\.million_tokens"):
+        load_settings("local", [], {"prices.million_tokens": {"openai:large": price}})
+
+
+def test_the_estimate_adds_what_tokens_cost() -> None:
+    rows = {
+        "emo_pillars_ask_actors": (Cost(1.0, 0.1, 1), 3_600.0, 2.0, 0.0, 0.0),
+        "emo_pillars_actors": (Cost(1.0, 0.1, 1), 7_200.0, 4.0, 0.0, 0.0),
+    }
+    prices = PriceSettings.model_validate({"core_hour": 0.5, "million_tokens": MODELS})
+    lines = table(rows, False, None, prices, {"emo_pillars_ask_actors": 12.25})
+    assert [line.split()[-1] for line in lines if line.split()[0] in (*rows, "all")] == ["13.25", "2", "15.25"]
+    only_tokens = table(
+        rows, False, None, PriceSettings.model_validate({"million_tokens": MODELS}), {"emo_pillars_ask_actors": 0.4}
+    )
+    assert [line.split()[-1] for line in only_tokens if line.split()[0] in (*rows, "all")] == ["0.4", "0", "0.4"]
+
+
+def test_the_view_of_costs_has_those_of_tokens() -> None:
+    counted = {"prompt_tokens": 3_000_000, "answer_tokens": 500_000}
+    row = dict.fromkeys(arrow(LLM_ACTORS).names) | counted | {"model": "openai:large-7"}
+    other = row | {"model": "sha256:1"}
+    stored = pa.Table.from_pylist([row, other], schema=arrow(LLM_ACTORS))
+    runs = arrow(STAGE_RUNS).empty_table()
+    prices = {"prices.million_tokens": {"openai:large": {"prompt": 2, "completion": 8}}}
+    views = views_of(load_settings("local", [], prices))
+    with connected({LLM_ACTORS.name: stored, STAGE_RUNS.name: runs}, views) as lakehouse:
+        found = lakehouse.execute("SELECT step, model, cost, projected_cost FROM analysis.llm_cost").fetchall()
+    assert [row[:3] for row in found] == [
+        ("emo_pillars_actors", "openai:large-7", 10.0),
+        ("all", "openai:large-7", 10.0),
+        ("emo_pillars_actors", "sha256:1", None),
+        ("all", "sha256:1", None),
+    ]
+    assert found[1][3] == 7_000_000
