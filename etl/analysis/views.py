@@ -79,8 +79,8 @@ def reference_views(taxonomy: Taxonomy, emotions: EmotionTaxonomy) -> dict[str, 
         "analysis.emo_pillars_polarities": (
             "The labels of Emo Pillars in their order, each positive, negative, ambiguous or neutral.",
             rows_as_sql(
-                ("place", "label", "polarity"),
-                [(str(place), one.label, one.polarity) for place, one in enumerate(emotions.labels)],
+                ("label", "polarity", "place"),
+                [(one.label, one.polarity, str(place)) for place, one in enumerate(emotions.labels)],
             ),
         ),
     }

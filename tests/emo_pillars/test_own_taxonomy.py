@@ -154,7 +154,7 @@ def test_views_know_the_polarities_of_the_taxonomy() -> None:
     edos = load_settings("local").edos.taxonomy
     own = EmotionTaxonomy.model_validate(harbour())
     view = all_views(edos, own)["analysis.emo_pillars_polarities"][1]
-    assert "(6, 'calm sea', 'neutral')" in view
+    assert "('calm sea', 'neutral', 6)" in view
     assert "admiration" not in view
 
 

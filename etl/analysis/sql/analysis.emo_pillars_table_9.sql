@@ -1,9 +1,9 @@
 -- Emo Pillars Table 9: groups of emotions that share markers, with their markers and the ratios of these.
 WITH polarity AS (
-  SELECT place, polarities.polarity, count(*) AS number
+  SELECT members.place, polarities.polarity, count(*) AS number
   FROM (SELECT DISTINCT place, explode(emotions) AS label FROM emo_pillars.marker_groups) AS members
   JOIN analysis.emo_pillars_polarities AS polarities ON polarities.label = members.label
-  GROUP BY place, polarities.polarity
+  GROUP BY members.place, polarities.polarity
 ), most AS (
   SELECT place, max_by(polarity, struct(number, polarity)) AS polarity FROM polarity GROUP BY place
 )
