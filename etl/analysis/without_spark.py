@@ -57,7 +57,7 @@ def connected(tables: Mapping[str, Any], views: Mapping[str, View] | None = None
         except (duckdb.BinderException, duckdb.CatalogException):
             continue  # over a table of another version, without a column, or over a view that was left out
         connection.execute(f"COMMENT ON VIEW {name} IS {_text(comment)}")
-        for column in columns_of(name, views[name][1]):
+        for column in columns_of(name, known[name][1]):
             connection.execute(f'COMMENT ON COLUMN {name}."{column}" IS {_text(view_column(name, column))}')
     return connection
 
