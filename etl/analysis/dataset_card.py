@@ -67,8 +67,8 @@ class Features:
     """The types of an export's columns, as the hub's loaders read them.
 
     Attributes:
-        fields: columns of a dialogue.
-        labels: names of the classes of ``label``, in the order of their ids; () leaves labels texts.
+        fields: columns of a row.
+        labels: names of the classes of ``classes``, in the order of their ids; () leaves labels texts.
         turns: whether there are files of one row a turn, too.
         name: of the configuration that loaders read by default.
         classes: columns and fields whose values are the labels.
@@ -113,13 +113,14 @@ def label_names(card_text: str) -> list[str]:
         return []
 
 
-def citation(name: str) -> str:
-    """Return what to cite, as BibTeX: the method, the subtitles, and this set.
+def citation(name: str, method: str = "edos") -> str:
+    """Return what to cite, as BibTeX: the method, the sources, and this set.
 
     Args:
         name: of the set.
+        method: edos, emo_pillars or augesc.
     """
-    return Template(resources.text("publishing/citation.txt")).substitute(name=name).strip()
+    return Template(resources.text(f"publishing/{method}_citation.txt")).substitute(name=name).strip()
 
 
 def card(
@@ -159,7 +160,7 @@ def card(
         lines=_LINES if "jsonl" in formats[1:] else "",
         restoring=_RESTORING if references else "",
         turn_rows=_TURNS if turns else "",
-        example=_example(example),
+        example=example_row(example, TURNS),
         citation=citation(name),
         labels=_rows(
             (row["label"], row["kind"], row["turns"], percent(row["share"]), percent(row["paper_share"]))
@@ -293,7 +294,7 @@ def front_matter(
     A loader reads one format of a folder by default. The others must be named.
 
     Args:
-        rows: number of dialogues by split.
+        rows: number of rows by split.
         formats: parquet, jsonl.
         languages: language codes.
         name: of the data set.
@@ -405,17 +406,22 @@ A dialogue is restored if all its turns have the labelled text, by `text_check`.
 """
 
 
-def _example(row: str | None) -> str:
-    """Return the first row of the export as a section's text, with two turns."""
+def example_row(row: str | None, column: str) -> str:
+    """Return a row of an export as a part of its card; "" where there is none.
+
+    Args:
+        row: as JSON.
+        column: its list, of which the first two entries are shown.
+    """
     try:
         content = json.loads(row or "")
-        turns = content[TURNS]
-        content[TURNS] = turns[:2]
+        entries = content[column]
+        content[column] = entries[:2]
     except (ValueError, LookupError, TypeError):
         return ""
     text = json.dumps(content, indent=1, ensure_ascii=False)
-    rest = "" if len(turns) <= 2 else f" (two of its {len(turns)} turns)"
-    return f"\nA row{rest}; loaders give labels as numbers, whose names are in `features`:\n\n```json\n{text}\n```\n"
+    rest = "" if len(entries) <= 2 else f" (two of the {len(entries)} entries of `{column}`)"
+    return f"\nA row{rest}; loaders give classes as numbers, whose names are in `features`:\n\n```json\n{text}\n```\n"
 
 
 def _trust(findings: Findings) -> str:

@@ -10,7 +10,7 @@ from pyspark.sql import functions as F
 from conf import resources
 from conf.augesc_settings import AugescPublishing
 from etl.analysis import croissant
-from etl.analysis.dataset_card import SPLITS, front_matter
+from etl.analysis.dataset_card import SPLITS, Features, citation, example_row, front_matter
 from etl.analysis.pages import shown
 from etl.augesc.post_judges import JUDGES
 from etl.common.splits import split_by_film
@@ -26,16 +26,15 @@ from etl.publishing.exports import (
     export_folder,
     exported,
     fingerprint,
+    first_row,
     refuse_foreign,
     table_rows,
 )
 from etl.tables.augesc import CONVERSATIONS, QUERIES
 from etl.tables.augesc_faults import FAULTS
 
-CITATION = (
-    "Zheng, Sabour, Wen, Zhang and Huang: AugESC: Dialogue Augmentation with Large Language Models for Emotional "
-    "Support Conversation (ACL Findings 2023), whose method this is"
-)
+METHOD = "augesc"
+ROWS = RowKind("conversations")
 LICENCE = "cc-by-nc-4.0"
 FAULT_COUNTS = {
     "contradiction": ("contradicted", "contradictory_pairs"),
@@ -44,6 +43,7 @@ FAULT_COUNTS = {
     "toxic": ("toxic",),
 }
 """Name of a fault in the export, and the columns of ``augesc.faults`` that count it."""
+ROLES = ("seeker", "supporter")
 TAGS = ("emotional-support", "dialogue", "synthetic")
 
 
@@ -70,11 +70,13 @@ def publish_augesc(conversations: DataFrame, queries: DataFrame, run: StageRun, 
         lambda: published_rows(conversations, queries, faults, **shares),
         settings.formats,
         settings.conversations_per_file,
-        what=RowKind("conversations"),
+        what=ROWS,
     )
     views = rows_of(lakehouse, ("augesc_table_1", "augesc_table_2", "augesc_query_filters"))
-    folders.write_text(f"{folder}/{CARD}", augesc_card(settings.name, manifest.rows, settings.formats, views))
-    folders.write_text(f"{folder}/{CROISSANT}", augesc_croissant(settings.name, manifest.rows, settings.formats))
+    about = (settings.name, manifest.rows, settings.formats)
+    example = first_row(run.spark, folder, manifest)
+    folders.write_text(f"{folder}/{CARD}", augesc_card(*about, views, example))
+    folders.write_text(f"{folder}/{CROISSANT}", augesc_croissant(*about, manifest.written))
     return folder
 
 
@@ -130,7 +132,11 @@ def _fault_names(faults: DataFrame) -> DataFrame:
 
 
 def augesc_card(
-    name: str, rows: Mapping[str, int], formats: Sequence[str], views: Mapping[str, Sequence[Mapping[str, Any]]]
+    name: str,
+    rows: Mapping[str, int],
+    formats: Sequence[str],
+    views: Mapping[str, Sequence[Mapping[str, Any]]],
+    example: str | None = None,
 ) -> str:
     """Return the card as Markdown with front matter.
 
@@ -139,12 +145,15 @@ def augesc_card(
         rows: number of conversations by split.
         formats: parquet, jsonl; loaders read the first one by default.
         views: rows of augesc_table_1, augesc_table_2 and augesc_query_filters.
+        example: a row as JSON.
     """
     template = Template(resources.text("publishing/augesc_card.md"))
     text = template.substitute(
         name=name,
         conversations=shown(sum(rows.values())),
         datasheet=augesc_datasheet(rows).as_markdown(),
+        example=example_row(example, "dialog"),
+        citation=citation(name, METHOD),
         splits=table_rows((split, rows[split]) for split in SPLITS if split in rows),
         sizes=table_rows(
             (row["data_set"], row["role"], row["measure"].replace("_", " "), row["value"], row["paper"])
@@ -160,12 +169,20 @@ def augesc_card(
             if row["method"] == "augmenter" and row["percent"] is not None
         ),
     )
-    return f"---\n{front_matter(rows, formats, ['en'], name, licence=LICENCE, tags=TAGS)}---\n\n{text}"
+    features = Features(croissant.AUGESC, ROLES, name=ROWS.name, classes=("speaker",))
+    head = front_matter(rows, formats, ["en"], name, licence=LICENCE, tags=TAGS, features=features)
+    return f"---\n{head}---\n\n{text}"
 
 
-def augesc_croissant(name: str, rows: Mapping[str, int], formats: Sequence[str]) -> str:
-    """Return the export's Croissant file: the card's facts for programs."""
+def augesc_croissant(name: str, rows: Mapping[str, int], formats: Sequence[str], published: str = "") -> str:
+    """Return the export's Croissant file: the card's facts for programs.
+
+    Args:
+        name, rows, formats: see :func:`augesc_card`.
+        published: the day of publication, as YYYY-MM-DD; "" if it is not known.
+    """
     sheet = augesc_datasheet(rows)
+    sheet.published = published
     return croissant.croissant(
         name,
         sheet.questions[1][1],
@@ -174,7 +191,7 @@ def augesc_croissant(name: str, rows: Mapping[str, int], formats: Sequence[str])
         licence=LICENCE,
         languages=["en"],
         formats=formats,
-        citation=CITATION,
+        citation=citation(name, METHOD),
     )
 
 

@@ -13,7 +13,7 @@ from conf import resources
 from conf.emo_pillars_settings import EmoPillarsPublishing
 from conf.taxonomy import GOEMOTIONS_MAPPING, GOEMOTIONS_NAME, EmotionTaxonomy, load_emotion_taxonomy
 from etl.analysis import croissant
-from etl.analysis.dataset_card import SPLITS, Features, front_matter
+from etl.analysis.dataset_card import SPLITS, Features, citation, example_row, front_matter
 from etl.analysis.pages import shown
 from etl.emo_pillars.examples import split_of
 from etl.pipeline.folders import Folders
@@ -28,14 +28,12 @@ from etl.publishing.exports import (
     export_folder,
     exported,
     fingerprint,
+    first_row,
     refuse_foreign,
     table_rows,
 )
 
-CITATION = (
-    "Shvets: Emo Pillars: Knowledge Distillation to Support Fine-Grained Context-Aware and Context-Less Emotion "
-    "Classification (2025), whose method this is"
-)
+METHOD = "emo_pillars"
 TAGS = ("emotion", "multi-label", "context", "synthetic")
 ROWS = RowKind("examples", "utterance_id")
 LABEL_MAP = "label_map.csv"
@@ -85,8 +83,10 @@ def publish_emo_pillars(made: Made, run: StageRun, settings: EmoPillarsPublishin
     folders.write_text(f"{folder}/{LABEL_MAP}", as_csv(label_map))
     views = rows_of(lakehouse, ("emo_pillars_scale", "emo_pillars_labels"), emotions=taxonomy)
     figures = Figures(manifest.rows, rows.where("context IS NOT NULL").count(), models_of(rows), faults_of(rows))
-    folders.write_text(f"{folder}/{CARD}", emo_pillars_card(settings, figures, label_map, views, taxonomy))
-    folders.write_text(f"{folder}/{CROISSANT}", emo_pillars_croissant(settings, figures, taxonomy))
+    example = first_row(run.spark, folder, manifest, ROWS.key)
+    card = emo_pillars_card(settings, figures, label_map, views, taxonomy, example)
+    folders.write_text(f"{folder}/{CARD}", card)
+    folders.write_text(f"{folder}/{CROISSANT}", emo_pillars_croissant(settings, figures, taxonomy, manifest.written))
     return folder
 
 
@@ -254,6 +254,7 @@ def emo_pillars_card(
     label_map: Sequence[MappedName],
     views: Mapping[str, Sequence[Mapping[str, Any]]],
     taxonomy: EmotionTaxonomy,
+    example: str | None = None,
 ) -> str:
     """Return the card as Markdown with front matter.
 
@@ -263,6 +264,7 @@ def emo_pillars_card(
         label_map: names that counted as another label are listed with their number.
         views: rows of emo_pillars_scale and emo_pillars_labels.
         taxonomy: its labels are the classes that loaders read.
+        example: a row as JSON.
     """
     template = Template(resources.text("publishing/emo_pillars_card.md"))
     names = [one for one in label_map if one.label and one.raw_label != one.label and one.soft_labels]
@@ -272,6 +274,8 @@ def emo_pillars_card(
         contextual=shown(figures.contextual),
         taxonomy=named(taxonomy),
         datasheet=emo_pillars_datasheet(figures, taxonomy).as_markdown(),
+        example=example_row(example, "requests"),
+        citation=citation(settings.name, METHOD),
         splits=table_rows((split, figures.rows[split]) for split in SPLITS if split in figures.rows),
         scale=table_rows((row["criterion"], row["value"], row["paper"]) for row in views.get("emo_pillars_scale", ())),
         labels=table_rows(
@@ -306,9 +310,17 @@ def named(taxonomy: EmotionTaxonomy) -> str:
     return f"{taxonomy.name}{ending} {len(taxonomy.names)} labels"
 
 
-def emo_pillars_croissant(settings: EmoPillarsPublishing, figures: Figures, taxonomy: EmotionTaxonomy) -> str:
-    """Return the export's Croissant file: the card's facts for programs."""
+def emo_pillars_croissant(
+    settings: EmoPillarsPublishing, figures: Figures, taxonomy: EmotionTaxonomy, published: str = ""
+) -> str:
+    """Return the export's Croissant file: the card's facts for programs.
+
+    Args:
+        settings, figures, taxonomy: see :func:`emo_pillars_card`.
+        published: the day of publication, as YYYY-MM-DD; "" if it is not known.
+    """
     sheet = emo_pillars_datasheet(figures, taxonomy)
+    sheet.published = published
     return croissant.croissant(
         settings.name,
         sheet.questions[1][1],
@@ -317,7 +329,7 @@ def emo_pillars_croissant(settings: EmoPillarsPublishing, figures: Figures, taxo
         licence=settings.licence,
         languages=["en"],
         formats=settings.formats,
-        citation=CITATION,
+        citation=citation(settings.name, METHOD),
     )
 
 

@@ -254,12 +254,12 @@ def _named(folders: Folders, into: str, ending: str, raw: str, pieces: Mapping[s
     return found
 
 
-def first_row(spark: SparkSession, folder: str, manifest: Manifest) -> str | None:
-    """Return the first row of an export as JSON; None where it has no Parquet files."""
+def first_row(spark: SparkSession, folder: str, manifest: Manifest, key: str = ANY_DIALOGUES.key) -> str | None:
+    """Return the first row of an export by its key as JSON; None where it has no Parquet files."""
     names = [name for split in SPLITS for name in manifest.of("parquet", split)]
     if not names:
         return None
-    row = spark.read.parquet(located(f"{folder}/{names[0]}")).orderBy("dialogue_id").limit(1)
+    row = spark.read.parquet(located(f"{folder}/{names[0]}")).orderBy(key).limit(1)
     found = row.select(F.to_json(F.struct("*"), {"ignoreNullFields": "false"})).first()
     return None if found is None else str(found[0])
 

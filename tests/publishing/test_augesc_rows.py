@@ -1,13 +1,18 @@
 """The conversations as files: ESConv's schema, one query in one split, a card with the paper's figures."""
 
+import gzip
+import json
 from io import BytesIO
 from pathlib import Path
 
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
 import yaml
 from pyspark.sql import SparkSession
 
-from etl.analysis.croissant import AUGESC
-from etl.publishing.augesc_export import augesc_card, published_rows
+from etl.analysis.croissant import AUGESC, TEXT
+from etl.publishing.augesc_export import augesc_card, augesc_croissant, published_rows
 from etl.publishing.exports import Manifest, write_export
 from etl.tables.augesc import CONVERSATIONS, QUERIES
 from etl.tables.augesc_faults import FAULTS
@@ -61,7 +66,8 @@ def test_the_card_has_our_figures_and_the_papers() -> None:
             {"data_set": "total", "role": "both", "measure": "sessions", "value": None, "paper": 102_000.0},
         ],
     }
-    card = augesc_card("mine", {"train": 40, "test": 1}, ("jsonl", "parquet"), views)
+    row = json.dumps({"dialogue_id": "t1", "dialog": [{"speaker": "seeker", "content": f"no {n}"} for n in range(5)]})
+    card = augesc_card("mine", {"train": 40, "test": 1}, ("jsonl", "parquet"), views, row)
     head = yaml.safe_load(card.split("---\n")[1])
     assert head["license"] == "cc-by-nc-4.0"
     assert "subtitles" not in head["tags"]
@@ -71,3 +77,42 @@ def test_the_card_has_our_figures_and_the_papers() -> None:
     assert "102" not in card
     assert "| train | 40 |" in card
     assert "$" not in card
+    assert "A row (two of the 5 entries of `dialog`)" in card
+    assert "no 1" in card
+    assert "no 2" not in card
+    assert "@misc{mine," in card
+    (features,) = (info["features"] for info in head["dataset_info"] if info["config_name"] == "conversations")
+    (dialog,) = (one["list"] for one in features if one["name"] == "dialog")
+    assert dialog[0]["dtype"]["class_label"]["names"] == {"0": "seeker", "1": "supporter"}
+
+
+@pytest.mark.parametrize("kind", ["parquet", "jsonl"])
+def test_loaders_give_speakers_as_classes(kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    monkeypatch.setenv("HF_DATASETS_OFFLINE", "1")
+    import datasets
+
+    dialog = [{"speaker": role, "content": text} for role, text, _ in TURNS]
+    row = {**dict.fromkeys(AUGESC), "dialogue_id": "t1", "sample": 0, "judged_by": ["none"], "dialog": dialog}
+    (tmp_path / "set" / kind).mkdir(parents=True)
+    if kind == "parquet":
+        schema = pa.schema([(name, pa.string()) for name in AUGESC if AUGESC[name] == TEXT])
+        strings = pa.list_(pa.string())
+        spoken = pa.list_(pa.struct([("speaker", pa.string()), ("content", pa.string())]))
+        for name, type_of in (("sample", pa.int32()), ("judged_by", strings), ("faults", strings), ("dialog", spoken)):
+            schema = schema.append(pa.field(name, type_of))
+        pq.write_table(pa.Table.from_pylist([row], schema), tmp_path / "set" / kind / "train-0.parquet")
+    else:
+        line = json.dumps(row).encode() + b"\n"
+        (tmp_path / "set" / kind / "train-0.jsonl.gz").write_bytes(gzip.compress(line))
+    (tmp_path / "set" / "README.md").write_text(augesc_card("mine", {"train": 1}, (kind,), {}), "utf-8")
+    read = datasets.load_dataset(str(tmp_path / "set"), split="train", cache_dir=str(tmp_path / "cache"))
+    speakers = read.features["dialog"].feature["speaker"]
+    assert [speakers.int2str(turn["speaker"]) for turn in read[0]["dialog"]] == ["seeker", "supporter"]
+    assert [turn["content"] for turn in read[0]["dialog"]] == [text for _, text, _ in TURNS]
+
+
+def test_programs_read_when_it_was_made() -> None:
+    about = json.loads(augesc_croissant("mine", {"train": 1}, ("jsonl",), "2026-01-02"))
+    assert about["datePublished"] == "2026-01-02"
+    assert about["citeAs"].startswith("@inproceedings{zheng2023augesc,")

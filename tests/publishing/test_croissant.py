@@ -182,7 +182,7 @@ def test_the_card_has_a_row_a_licence_and_what_to_cite(export: tuple[Path, bool]
     assert "\n## Licence\n" in text
     shown = json.loads(text.partition("```json\n")[2].partition("\n```")[0])
     assert shown == {**rows("train", export[1])[2], "turns": rows("train", export[1])[2]["turns"][:2]}
-    assert "A row (two of its 3 turns)" in text
+    assert "A row (two of the 3 entries of `turns`)" in text
     cited = text.partition("```bibtex\n")[2].partition("\n```")[0]
     kinds = [line.split("{")[0] for line in cited.splitlines() if line.startswith("@")]
     assert kinds == ["@inproceedings", "@inproceedings", "@misc"]

@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -25,7 +26,7 @@ from etl.publishing.emo_pillars_export import (
     models_of,
     published_rows,
 )
-from etl.publishing.exports import Manifest, write_export
+from etl.publishing.exports import Manifest, first_row, write_export
 from etl.tables import emo_pillars as tables
 
 HOSTILE = 'He said "no" | twice, \u2028 $name <b> \U0001f600'
@@ -100,8 +101,11 @@ def folder(spark: SparkSession, made: Made, tmp_path_factory: pytest.TempPathFac
     )
     figures = Figures(done.rows, 9, models_of(rows), faults_of(rows))
     label_map = mapped_names(made.soft_labels, OURS.taxonomy)
-    (place / "README.md").write_text(emo_pillars_card(settings, figures, label_map, {}, OURS.taxonomy), "utf-8")
-    (place / "croissant.json").write_text(emo_pillars_croissant(settings, figures, OURS.taxonomy), "utf-8")
+    example = first_row(spark, str(place), done, ROWS.key)
+    card = emo_pillars_card(settings, figures, label_map, {}, OURS.taxonomy, example)
+    (place / "README.md").write_text(card, "utf-8")
+    described = emo_pillars_croissant(settings, figures, OURS.taxonomy, done.written)
+    (place / "croissant.json").write_text(described, "utf-8")
     (place / "label_map.csv").write_text(as_csv(label_map), "utf-8")
     return place
 
@@ -155,6 +159,10 @@ def test_programs_read_its_description(folder: Path) -> None:
     assert not data.metadata.ctx.issues.errors
     read = list(data.records("rows"))
     assert len(read) == 40
+    assert re.fullmatch(
+        r"20\d\d-\d\d-\d\d", json.loads((folder / "croissant.json").read_text("utf-8"))["datePublished"]
+    )
+    assert data.metadata.cite_as.startswith("@misc{shvets2025emopillars,")
     assert {key.removeprefix("rows/") for key in read[0]} == {"split", *EMO_PILLARS}
     record = next(one for one in read if one["rows/utterance_id"] == b"p0-1-0")
     assert [one["rows/soft_labels/raw_label"] for one in record["rows/soft_labels"]] == [b"hope", b"joy", b"fear"]
@@ -172,6 +180,10 @@ def test_the_card_counts_models_faults_and_mapped_names(folder: Path) -> None:
     text = (folder / "README.md").read_text("utf-8")
     head = yaml.safe_load(text.split("---\n")[1])
     assert head["license"] == "other"
+    assert head["license_name"] == "licences-of-the-sources"
+    assert head["configs"][0]["config_name"] == "examples"
+    assert "@misc{emo-pillars," in text
+    assert re.search(r'^ "utterance_id": "p\d-1-\d+",$', text, re.MULTILINE)
     assert head["configs"][0]["data_files"][0]["path"] == "parquet/train-*.parquet"
     assert "40 utterances" in text
     assert "| hope | optimism | Emo Pillars 4 | 40 |" in text
