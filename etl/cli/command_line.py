@@ -106,7 +106,7 @@ def _main(arguments: list[str]) -> int:  # noqa: PLR0911
         from etl.cli.maintain import maintain
 
         return maintain(settings, [stage.name for stage in stages], options.dry_run)
-    stages = _of_the_set(chosen(stages, to=options.to, start=options.start, only=options.only), settings)
+    stages = _of_the_set(_chosen(stages, options), settings)
     if options.command in ("run", "demo"):
         return run(settings, stages, options.again)
     if options.command == "estimate":
@@ -121,6 +121,19 @@ def _main(arguments: list[str]) -> int:  # noqa: PLR0911
 
     show = {"plan": overviews.plan, "status": overviews.status}[options.command]
     return show(settings, stages, options.json)
+
+
+def _chosen(stages: "list[Stage]", options: argparse.Namespace) -> "list[Stage]":
+    """Return the stages that ``--to``, ``--from`` and ``--only`` select; without them, those that always run.
+
+    The demo has more that always run.
+    """
+    from etl.cli.demo import demo_stages
+    from etl.pipeline.planner import chosen
+
+    if _is_demo(options) and not (options.to or options.start or options.only):
+        return demo_stages(stages)
+    return chosen(stages, to=options.to, start=options.start, only=options.only)
 
 
 def _of_the_set(stages: "list[Stage]", settings: Settings) -> "list[Stage]":
@@ -227,13 +240,17 @@ _COMMANDS: dict[str, Callable[[argparse.Namespace, Settings], int]] = {
 
 def _settings(options: argparse.Namespace) -> Settings:
     overrides = [text for group in options.set for text in group]
-    if options.command != "demo" and not options.demo:
+    if not _is_demo(options):
         return load_settings(options.profile, options.config, overrides)
     from etl.cli.demo import demo_corpus, demo_settings
 
     if options.command == "demo":
         demo_corpus()
     return demo_settings(options.profile, options.config, overrides)
+
+
+def _is_demo(options: argparse.Namespace) -> bool:
+    return options.command == "demo" or bool(options.demo)
 
 
 def _require_unicode(arguments: Sequence[str]) -> None:

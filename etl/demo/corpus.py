@@ -11,6 +11,7 @@ from etl.demo.facts import DemoFacts, FileFacts
 from etl.demo.films import MIN_FILMS, Film, film_of
 from etl.demo.labelled_sets import write_labelled_sets
 from etl.demo.markup import HEAD
+from etl.demo.recorded_answers import write_stories, write_support
 from etl.demo.templates import Frame, expand, material
 from etl.demo.transcripts import write_transcripts
 from etl.demo.uploads import Upload, upload_of
@@ -18,7 +19,7 @@ from etl.demo.uploads import Upload, upload_of
 RELEASE = "OpenSubtitles/v2018"
 ZIP = f"{RELEASE}/en.zip"
 CUT_ZIP = f"{RELEASE}/en_cut_off.zip"
-_OUTPUTS = ("opus", "labels", "talks", "turns", "truth.json")
+_OUTPUTS = ("opus", "labels", "talks", "turns", "stories", "support", "truth.json")
 
 
 def write_demo(folder: Path, films: int = 300, seed: int = 7) -> DemoFacts:
@@ -26,7 +27,8 @@ def write_demo(folder: Path, films: int = 300, seed: int = 7) -> DemoFacts:
 
     The folders are ``opus/`` (the OPUS layout), ``labels/`` (classifier_train.txt.gz, classifier_valid.txt,
     crowd_votes.csv.gz), ``talks/`` (in the format of EmpatheticDialogues), ``turns/meld`` and ``turns/emorynlp``
-    (transcripts). The facts are also written to ``truth.json``.
+    (transcripts), ``stories/`` (plots for Emo Pillars) and ``support/`` (sessions and first posts for AugESC), both
+    with recorded answers in place of a language model's. The facts are also written to ``truth.json``.
 
     Args:
         folder: target folder; the outputs of an earlier call are replaced, other files are kept.
@@ -49,6 +51,8 @@ def write_demo(folder: Path, films: int = 300, seed: int = 7) -> DemoFacts:
     _write_opus(store, facts, films, seed)
     facts.rows |= write_labelled_sets(store, seed)
     facts.rows |= write_transcripts(store, seed)
+    facts.rows |= write_stories(store, seed)
+    facts.rows |= write_support(store, seed)
     facts.content_sha256 = store.digest()
     facts.write(folder / "truth.json")
     return facts

@@ -78,9 +78,9 @@ def resolve(
 
     Args:
         uri: `hf:NAME[@REVISION]`, `pkg:PACKAGE`, `pkg:PART_001..005` (a zip in numbered packages), `file:DIR`,
-            `models:/NAME@ALIAS`, `models:/NAME/VERSION`, or `openai:NAME` for a model of a server. `gguf:`,
-            `vllm:` or `vllm-offline:` before one of the others names the same model, to be run by llama.cpp, by a
-            server that workers start, or by vLLM within them.
+            `models:/NAME@ALIAS`, `models:/NAME/VERSION`, `openai:NAME` for a model of a server, or `recorded:FILE` for
+            recorded answers. `gguf:`, `vllm:` or `vllm-offline:` before one of the others names the same model, to be
+            run by llama.cpp, by a server that workers start, or by vLLM within them.
         cache_dir: folder for downloads, in subfolders named by content; on a cluster a shared path.
         tracking_uri: MLflow's tracking store, for `models:/`.
         registry_uri: MLflow's registry, where it is not the tracking store.
@@ -95,6 +95,8 @@ def resolve(
     if not separator or not name:
         raise InputError(f"model {uri!r}: not a model URI: use {schemes()}")
     kind = kind_of(uri)
+    if kind.found is not None:
+        return ResolvedModel(*kind.found(name))
     if not kind.in_files:
         return ResolvedModel(Path(), uri)
     if kind.prefix:
@@ -125,7 +127,7 @@ def resolve(
 def schemes() -> str:
     """Return the forms of URIs, for messages."""
     others = sorted(kinds(), key=lambda kind: kind.prefix)
-    served = "".join(f", {kind.prefix}NAME" for kind in others if not kind.in_files)
+    served = "".join(f", {kind.prefix}{'FILE' if kind.found else 'NAME'}" for kind in others if not kind.in_files)
     before = " or ".join(kind.prefix for kind in others if kind.in_files and kind.prefix)
     return f"hf:NAME[@REVISION], pkg:PACKAGE, file:DIR, models:/NAME@ALIAS{served}, or {before} before one of them"
 

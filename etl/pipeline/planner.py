@@ -333,7 +333,7 @@ class PipelineContext:
         """Return the first reason for work, from the rules of a stage to its output."""
         last = self.log.last(stage.name, "done")
         if stage.writes is None:
-            return _Need("shows what is there")
+            return _Need(stage.output_in_words)
         if last is None:
             return _Need(None if self.is_off(stage) else "first run")
         if last.stage_version != stage.version:

@@ -188,6 +188,13 @@ class Stage:
     enabled_if: str | None = None
     from_files: FromFiles | None = None
 
+    @property
+    def output_in_words(self) -> str:
+        """Return what a stage that writes no table does; settings with the place of files are named in backticks."""
+        if "`" in self.shows:
+            return f"writes {self.shows.replace('`', '')}"
+        return "prints what is there" if self.shows == "the screen" else f"prints {self.shows}"
+
     def under(self, settings: Settings) -> "Stage":
         """Return the stage as these settings make it: one that reads files in place of tables and models, or itself.
 

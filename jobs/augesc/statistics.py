@@ -67,6 +67,14 @@ def augesc_compare_words(measured: DataFrame, conversations: DataFrame, counted:
         COMPARISON_SCORES,
         FAULTS,
     ),
+    optional=(
+        tables.STATISTICS,
+        tables.TYPICAL_WORDS,
+        tables.BIGRAM_GROWTH,
+        RATING_SCORES,
+        COMPARISON_SCORES,
+        FAULTS,
+    ),
     writes=None,
     shows="a page under `augesc.report_folder`",
 )

@@ -270,6 +270,18 @@ def emo_pillars_query_topic(
         tables.MARKER_GROUPS,
         tables.EVALUATION_SCORES,
     ),
+    optional=(
+        CONTEXTUAL_EXAMPLES,
+        tables.SIMILARITIES,
+        tables.CHANGES,
+        tables.TOPICS,
+        tables.TOPIC_NAMES,
+        tables.TOPIC_CATEGORIES,
+        tables.QUERY_EXAMPLES,
+        tables.MARKERS,
+        tables.MARKER_GROUPS,
+        tables.EVALUATION_SCORES,
+    ),
     writes=None,
     shows="a page under `emo_pillars.analysis.report_folder`",
 )

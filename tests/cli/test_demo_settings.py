@@ -1,14 +1,17 @@
 """``--demo`` stands for the demo's settings in every command."""
 
+from importlib.resources import as_file, files
 from pathlib import Path
 
 import pytest
 
 from conf.errors import InputError
-from etl.cli.command_line import _settings, main
-from etl.cli.demo import demo_settings
+from conf.settings import load_settings
+from etl.cli.command_line import _chosen, _settings, main
+from etl.cli.demo import LAST, NAMED, demo_settings, demo_stages
 from etl.cli.options import COMMANDS, parsed
 from etl.publishing.describe import next_steps
+from jobs import all_stages
 
 WITHOUT_SETTINGS = {"fetch-jars", "fetch-data", "completion"}
 GIVEN = {"trace": ["1-0"], "export-model": ["weak_labeler"], "withdraw": ["--film", "1"]}
@@ -51,3 +54,38 @@ def test_five_next_steps_fit_a_terminal(root: str) -> None:
     assert len(found) == 10
     assert max(map(len, found)) <= 78
     assert ("--demo" in found[0]) == (root == "demo/lakehouse")
+
+
+def test_the_demo_makes_some_of_the_other_sets_and_prints_last() -> None:
+    every = all_stages()
+    stages = demo_stages(every)
+    names = [stage.name for stage in stages]
+    assert set(NAMED) < set(names)
+    assert [stage.name for stage in every if stage.name in names and stage.name != LAST] == names[:-1]
+    assert names[-1] == LAST
+    assert {stage.name for stage in every if not stage.manual} == set(names) - set(NAMED)
+
+
+def test_each_stage_of_the_demo_comes_after_what_it_reads() -> None:
+    # Of a stage that the settings leave off, and of a command.
+    made: set[str] = {"augesc.role_plays", "subtitles.withdrawn"}
+    for stage in demo_stages(all_stages()):
+        needed = {table.name for table in stage.reads} - {table.name for table in stage.optional}
+        assert needed <= made, stage.name
+        made |= {one.name for one in (stage.writes, stage.quarantine) if one is not None}
+
+
+def test_models_of_the_demo_say_that_they_are_recorded() -> None:
+    with as_file(files("conf").joinpath("demo", "settings.yaml")) as own:
+        models = load_settings("local", [str(own)], []).models
+    asked = (models.generator, models.augmenter, models.augmenter_base)
+    assert all(str(one).startswith("recorded:demo/corpus/") for one in asked)
+    assert models.topic_namer is None
+
+
+@pytest.mark.parametrize(
+    ("arguments", "number"),
+    [(["demo"], 59), (["plan", "--demo"], 59), (["run", "--demo", "--to", "find_subtitles"], 1), (["plan"], 32)],
+)
+def test_named_stages_are_chosen_as_without_the_demo(arguments: list[str], number: int) -> None:
+    assert len(_chosen(all_stages(), parsed(arguments))) == number

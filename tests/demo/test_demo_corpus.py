@@ -3,6 +3,7 @@
 import csv
 import gzip
 import io
+import json
 import random
 import re
 import zipfile
@@ -14,7 +15,8 @@ import pytest
 from lxml import etree
 
 from conf.errors import InputError
-from conf.taxonomy import edos_kinds, edos_labels
+from conf.taxonomy import edos_kinds, edos_labels, goemotions_labels
+from etl.demo import recorded_answers
 from etl.demo.__main__ import main
 from etl.demo.corpus import write_demo
 from etl.demo.facts import DemoFacts
@@ -381,3 +383,42 @@ def test_other_files_in_the_folder_stay(tmp_path: Path) -> None:
     write_demo(tmp_path, FILMS)
     assert (tmp_path / "notes.txt").read_text(encoding="utf-8") == "mine"
     assert not (tmp_path / "opus/old.xml").exists()
+
+
+def _recorded(folder: Path, name: str) -> list[dict[str, list[str]]]:
+    return [json.loads(line) for line in (folder / name).read_text("utf-8").splitlines()]
+
+
+def test_every_step_on_every_utterance_has_one_recorded_answer(demo: tuple[Path, DemoFacts]) -> None:
+    entries = _recorded(demo[0], recorded_answers.UTTERED)
+    said = [
+        line.split('"')[1]
+        for entry in entries
+        for line in entry["answers"][0].splitlines()
+        if entry["contains"][0].startswith("Take the part") and '"' in line
+    ]
+    assert len(said) == len(set(said))
+    assert len(said) == (3 * len(material("stories")) - 1) * (recorded_answers.EMOTIONAL + recorded_answers.NEUTRAL)
+    for text in said:
+        of_text = [entry["contains"][0] for entry in entries if any(f'"{text}"' in one for one in entry["contains"])]
+        assert sorted(of_text) == ["Say it in other words", f'Somebody says this: "{text}"', "Tell, in plain prose"]
+
+
+def test_stories_have_names_of_their_own_and_every_emotion() -> None:
+    names = [actor["name"] for story in material("stories") for actor in story["actors"]]
+    assert len(names) == len(set(names))
+    assert list(material("recorded_utterances")) == list(goemotions_labels())
+    for story in material("stories"):
+        assert all(actor["name"] in " ".join(story["plot"].split()) for actor in story["actors"])
+        assert set(story) == {"title", "plot", "thing", "place", "event", "actors"}
+
+
+def test_each_first_post_has_two_recorded_talks_and_some_have_faults(demo: tuple[Path, DemoFacts]) -> None:
+    entries = _recorded(demo[0], recorded_answers.CONTINUED)
+    asked = [entry["contains"][0] for entry in entries]
+    assert len(asked) == len(set(asked)) == recorded_answers.FIRST_POSTS + recorded_answers.FORUM_POSTS
+    assert {len(entry["answers"]) for entry in entries} == {recorded_answers.SAMPLES}
+    texts = [text for entry in entries for text in entry["answers"]]
+    assert sum("I am only an AI" in text for text in texts) >= 3
+    assert sum(text.count("\n") < 5 for text in texts) >= 3
+    assert not re.search(r"[<>{}]", "".join(texts))

@@ -85,3 +85,22 @@ def test_one_name_for_two_stages_is_refused() -> None:
 def test_the_order_does_not_depend_on_the_order_of_declarations() -> None:
     stages = all_stages()
     assert in_order(reversed(stages), GROUPS) == stages
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("describe_dataset", "prints what is there"),
+        ("export_dataset", "writes files under publishing.folder"),
+        ("report_dataset", "writes a page under edos.report.folder"),
+        ("augesc_export", "writes files under augesc.publishing.folder"),
+    ],
+)
+def test_a_plan_says_what_stages_without_a_table_do(name: str, words: str) -> None:
+    assert [stage.output_in_words for stage in all_stages() if stage.name == name] == [words]
+
+
+def test_stages_without_a_table_say_that_they_write_or_print() -> None:
+    texts = {stage.name: stage.output_in_words for stage in all_stages() if stage.writes is None}
+    assert {text.split()[0] for text in texts.values()} == {"writes", "prints"}
+    assert [name for name, text in texts.items() if "`" in text] == []

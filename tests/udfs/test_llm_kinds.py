@@ -13,6 +13,7 @@ from udfs.llm_kinds import kind_of, kinds
     ("uri", "prefix", "in_files", "shared", "whole_gpu"),
     [
         ("openai:gpt:latest", "openai:", False, True, False),
+        ("recorded:answers.jsonl", "recorded:", False, False, False),
         ("gguf:hf:a/b", "gguf:", True, False, False),
         ("vllm:file:/models/m", "vllm:", True, True, True),
         ("hf:a/b@main", "", True, False, False),
@@ -46,6 +47,7 @@ def test_no_kind_follows_another(uri: str, tmp_path: Path) -> None:
         ("vllm:hf:a/b", True, False),
         ("file:/m", True, True),
         ("openai:x", False, False),
+        ("recorded:x.jsonl", False, False),
         ("trained", False, False),
     ],
 )

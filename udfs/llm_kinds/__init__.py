@@ -55,6 +55,8 @@ class Kind:
         prompts_per_minute: of a core and minute, for planning batches; None: as the stage declares for the smallest
             model on a CPU. Too small batches keep a server waiting.
         beside: what the model does not get of a decoding, and what it gets beside it, for the stored parameters.
+        found: returns the path and the identity of what follows the prefix, where that is neither a model in files nor
+            the name of a served one.
     """
 
     prefix: str
@@ -66,6 +68,7 @@ class Kind:
     check: Callable[[Source], None] | None = None
     prompts_per_minute: float | None = None
     beside: Callable[[Source, DecodingSettings], dict[str, Any]] = lambda source, decoding: {}
+    found: Callable[[str], tuple[Path, str]] | None = None
 
 
 @cache

@@ -69,6 +69,10 @@ def requests(topics: DataFrame, large_topic: int, decoding: DecodingSettings, wo
 
 
 def rows(answers: DataFrame, wording: Wording = OURS) -> Outcome:
-    """Return ``emo_pillars.topic_names`` (Emo Pillars H). ``answers`` are rows of ``with_answers``."""
+    """Return ``emo_pillars.topic_names`` (Emo Pillars H). ``answers`` are rows of ``with_answers``.
+
+    The topics that were asked about are the units: small topics have no name, and none has one without a model.
+    """
     items, dropped = STEP.read(answers, Rules(STEP.template(wording=wording), {}))
-    return Outcome(items.select("emotion", "topic", F.col("item.text").alias("name")), dropped)
+    names = items.select("emotion", "topic", F.col("item.text").alias("name"))
+    return Outcome(names, dropped, rows_in=answers.count())
