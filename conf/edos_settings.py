@@ -86,6 +86,9 @@ class ReportSettings(Section):
     folder: str | None = Field(None, description="where edos.html goes; null: <lakehouse.root>/reports")
     examples: int = Field(12, ge=0, le=12, description="dialogues shown for each quarter of the confidence scale")
     flow_labels: int = Field(9, ge=1, le=40, description="labels with a band of their own in the flow, most frequent")
+    searchable: bool = added(
+        True, description="also write a page that searches all dialogues, and files beside it with their texts"
+    )
 
 
 class Pool(Part):

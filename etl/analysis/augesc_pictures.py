@@ -49,7 +49,21 @@ def lengths(rows: Rows) -> "Markup | str":
         "Each point is a generated text before any filtering. In the paper longer queries lead to longer utterances, "
         "and no query has more than 60 tokens."
     )
-    return pages.paragraph(text) + pages.beside(pictures)
+    table = pages.details("The charts as a table", _by_query_length(rows))
+    return pages.paragraph(text) + pages.beside(pictures) + table
+
+
+def _by_query_length(rows: Rows) -> "Markup":
+    """Return the mean tokens of an utterance by method, source and length of the query, in tens of tokens."""
+    found: dict[tuple[str, str, int], list[float]] = {}
+    for row in rows:
+        key = (row["method"], row["source"], int(row["query_tokens"]) // 10 * 10)
+        found.setdefault(key, []).append(float(row["mean_utterance_tokens"]))
+    lines = [
+        (METHODS.get(method, method), source, f"{first} to {first + 9}", len(means), sum(means) / len(means))
+        for (method, source, first), means in sorted(found.items())
+    ]
+    return pages.table(("written by", "queries of", "tokens of the query", "texts", "tokens of an utterance"), lines)
 
 
 def typical_words(rows: Rows) -> "Markup | str":
@@ -96,7 +110,9 @@ def bigrams(rows: Rows) -> "Markup | str":
     picture = lines(series, "conversations", "different bigrams", "Different bigrams by number of conversations")
     table = pages.table(("set", "conversations", "different bigrams"), last)
     key = pages.key([(one.style, one.title) for one in series])
-    return joined([key, pages.figure(picture), table])
+    every = [(SET_NAMES.get(row["data_set"], row["data_set"]), row["sessions"], row["unique_bigrams"]) for row in rows]
+    whole = pages.details("The chart as a table", pages.table(("set", "conversations", "different bigrams"), every))
+    return joined([key, pages.figure(picture), table, whole])
 
 
 def distributions(rows: Rows) -> "Markup | str":

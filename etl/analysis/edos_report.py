@@ -5,21 +5,22 @@ from typing import TYPE_CHECKING
 from etl.analysis import pages
 from etl.analysis.findings import Findings
 from etl.analysis.pages import percent
-from etl.analysis.report_labels import by_turn, flow, labels
+from etl.analysis.report_labels import by_film, by_turn, flow, labels
 from etl.analysis.report_making import dropped, funnel, made, silences, sizes
-from etl.analysis.report_trust import confidence, dialogues, limits, people, sentences
+from etl.analysis.report_trust import classes, confidence, dialogues, limits, people, sentences
 
 if TYPE_CHECKING:
     from markupsafe import Markup
 
 
-def report(findings: Findings, examples: int = 12, flow_labels: int = 9) -> str:
+def report(findings: Findings, examples: int = 12, flow_labels: int = 9, search: str | None = None) -> str:
     """Return the page.
 
     Args:
         findings: views of EDOS and facts of the run.
         examples: number of dialogues for each quarter of the confidence scale.
         flow_labels: number of labels that are not grouped in the flow.
+        search: file name of the page beside it that searches all dialogues; None without one.
     """
     sections = [
         ("limits", "Before you use it", limits(findings)),
@@ -27,9 +28,11 @@ def report(findings: Findings, examples: int = 12, flow_labels: int = 9) -> str:
         ("labels", "Emotions and intents", labels(findings)),
         ("flow", "Consecutive labels", flow(findings, flow_labels)),
         ("by-turn", "Emotions along a dialogue", by_turn(findings)),
+        ("by-film", "Labels by genre and decade", by_film(findings)),
+        ("classes", "The classifier by label", classes(findings)),
         ("confidence", "Confidence of the classifier", confidence(findings)),
         ("silences", "Silences between dialogues", silences(findings)),
-        ("examples", "Dialogues with their labels", dialogues(findings, examples)),
+        ("examples", "Dialogues with their labels", dialogues(findings, examples, search)),
         ("people", "Labels by people", people(findings)),
         ("size", "Size, compared with other sets", sizes(findings)),
         ("left-out", "Dropped rows", dropped(findings)),

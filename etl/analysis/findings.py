@@ -20,6 +20,8 @@ class Findings:
         views: rows by view name without ``analysis.``; a missing view has no rows.
         classifier: the labelling model's metrics on held-out rows, such as ``macro_f1``; empty if unknown.
         made_with: facts of the run to print, in order.
+        classes: label, precision, recall, f1 and support of each class on held-out rows.
+        training: name of the MLflow run that trained the labelling model; "" if unknown.
     """
 
     views: Mapping[str, Rows]
@@ -27,6 +29,8 @@ class Findings:
     made_with: Mapping[str, str] = field(default_factory=dict)
     silence_seconds: float = 5.0
     taxonomy: Taxonomy = field(default_factory=partial(load_taxonomy, "edos"))
+    classes: Rows = ()
+    training: str = ""
 
     def rows(self, view: str) -> Rows:
         return self.views.get(view, ())

@@ -16,16 +16,17 @@ PARTS = "parts.html"
 _WORDS = re.compile(r"(?<=[a-z]{4})(?=[A-Z][a-z]{3})")
 
 
-def page(title: str, description: str, body: "Markup", script: str = "") -> str:
+def page(title: str, description: str, body: "Markup", script: str = "", files: bool = False) -> str:
     """Return a page with the style of ``conf/reports/report.css``.
 
     Args:
         title, description: text.
         body: parts.
         script: the only code that the page's policy lets run; "" for none.
+        files: whether it lets scripts of files beside the page run, too.
     """
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
-    source = f"'sha256-{digest}'" if script else "'none'"
+    source = f"'sha256-{digest}'" + (" 'self'" if files else "") if script else "'none'"
     style = resources.text("reports/report.css")
     return rendered(
         "page.html", title=title, description=description, body=body, style=style, script=script, script_source=source
@@ -61,6 +62,11 @@ def framed(title: str, body: "Markup", height: int) -> "Markup":
 def paragraph(text: str, style: str = "") -> "Markup":
     """Return a paragraph of text."""
     return part(PARTS, "paragraph", text, style)
+
+
+def link(file: str, text: str) -> "Markup":
+    """Return a paragraph with a link to a file beside the page."""
+    return part(PARTS, "link", file, text)
 
 
 def heading(text: str) -> "Markup":
@@ -170,6 +176,7 @@ __all__ = [
     "joined",
     "key",
     "limits",
+    "link",
     "page",
     "paragraph",
     "part",

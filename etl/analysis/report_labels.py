@@ -147,6 +147,37 @@ def by_turn(findings: Findings) -> "Markup | str":
     return joined(parts)
 
 
+def by_film(findings: Findings) -> "Markup | str":
+    """Return the kinds of labels by genre and by decade of the film, with the most typical label of each (ours)."""
+    rows = findings.rows("edos_labels_by_film")
+    if not rows:
+        return ""
+    kinds = ("emotions", "intents", "neutral")
+    text = (
+        "Bars are shares of the turns, up to all. A turn counts for each genre of its film. The most typical label is "
+        "the one, of those with at least 10 turns "
+        "there, whose share is the largest multiple of its share in all turns."
+    )
+    parts: list[Markup | str] = [pages.paragraph(text), pages.key((kind.removesuffix("s"), kind) for kind in kinds)]
+    titles = {"name": "", "turns": "turns", **{kind: kind for kind in kinds}}
+    titles |= {"typical_label": "most typical label", "typical_times": "times its share in all"}
+    for group, title in (("genre", "Genres"), ("decade", "Decades")):
+        chosen = [row for row in rows if row["grouped_by"] == group]
+        if group == "decade":
+            chosen.sort(key=lambda row: str(row["name"]))
+        lines = []
+        for row in chosen:
+            drawn = [Bar(row[kind] or 0.0, kind.removesuffix("s"), f"{kind}: {percent(row[kind])}") for kind in kinds]
+            typical = "–" if row["typical_label"] is None else f"{row['typical_label']} ×{row['typical_times']:.1f}"
+            lines.append((str(row["name"]), bars(drawn, 5, 1), [pages.shown(row["turns"]), typical]))
+        if lines:
+            head = (group, "turns", "typical")
+            table = pages.records(chosen, {**titles, "name": group})
+            parts += [pages.heading(title), pages.chart(head, lines, ("name", "typical"))]
+            parts.append(pages.details(f"{title} as a table", table))
+    return joined(parts)
+
+
 def _flow_words(ours: Rows, kinds: Mapping[str, str]) -> str:
     """Return the shares of dialogues that open with an emotion, and of those answered with an intent."""
     first = [row for row in ours if row["position"] == 1]

@@ -134,7 +134,15 @@ def silences(findings: Findings) -> "Markup | str":
         f"more. Not shown: {other.get('same_block', 0):,} pairs within one subtitle block, "
         f"{other.get('overlap', 0):,} that overlap, {other.get('no_time', 0):,} without a time."
     )
-    return pages.paragraph(text) + pages.figure(picture, caption=caption)
+    titles = {
+        "from_seconds": "from, s",
+        "to_seconds": "to, s",
+        "pairs": "pairs",
+        "share_up_to_here": "share up to here",
+        BLOCKS: "between blocks",
+    }
+    table = pages.details("The chart as a table", pages.records(gaps, titles))
+    return pages.paragraph(text) + pages.figure(picture, caption=caption) + table
 
 
 def _share_under(gaps: Rows, seconds: float, column: str = "share_up_to_here") -> float:

@@ -71,14 +71,41 @@ def confidence(findings: Findings) -> "Markup | str":
         f"0.5. With {len(findings.taxonomy.labels)} classes a label with a low confidence can be right: the paper has "
         "an example with a right label at 0.01."
     )
-    return pages.paragraph(text) + pages.figure(picture, caption="Share of the turns by confidence, in tenths.")
+    table = pages.records(rows, {"from_confidence": "from", "to_confidence": "to", "turns": "turns", "share": "share"})
+    chart = pages.figure(picture, caption="Share of the turns by confidence, in tenths.")
+    return pages.paragraph(text) + chart + pages.details("The chart as a table", table)
 
 
-def dialogues(findings: Findings, most: int) -> "Markup | str":
-    """Return dialogues with labels and confidences, from low to high confidence, and a search (EDOS Table 6)."""
+def classes(findings: Findings) -> "Markup | str":
+    """Return precision, recall and F1 by label on held-out rows, the best label first, and the run that has them."""
+    rows = sorted(findings.classes, key=lambda row: (-(row["f1"] or 0), row["label"]))
+    if not rows:
+        return ""
+    kinds = findings.taxonomy.kinds
+    lines = []
+    for row in rows:
+        title = f"F1 of {row['label']}: {percent(row['f1'])}"
+        drawn = [Bar(row["f1"] or 0.0, kinds.get(row["label"], "neutral"), title)]
+        lines.append((row["label"], bars(drawn, 10), [percent(row["f1"]), pages.shown(row["support"])]))
+    text = "F1 on turns that people labelled and the classifier did not learn from; rows counts these turns."
+    if findings.training:
+        text += f" The MLflow run {findings.training} has them, too: python -m jobs mlflow shows it in a browser."
+    titles = {"label": "label", "f1": "F1", "precision": "precision", "recall": "recall", "support": "rows"}
+    table = pages.details("With precision and recall, as a table", pages.records(rows, titles))
+    return pages.paragraph(text) + pages.chart(("label", "F1", "rows"), lines) + table
+
+
+def dialogues(findings: Findings, most: int, search: str | None = None) -> "Markup | str":
+    """Return dialogues with labels and confidences, from low to high confidence, and a search (EDOS Table 6).
+
+    Args:
+        most: number of dialogues of each quarter.
+        search: file name of the page that searches all dialogues; None without one.
+    """
+    everything = pages.link(search, f"All {findings.dialogues:,} dialogues, to search and filter") if search else ""
     shown = shown_dialogues(findings, most)
     if not shown:
-        return ""
+        return everything
     linked = {row["dialogue_id"] for row in findings.rows("edos_example_sentences")}
     cards: defaultdict[float, list[Mapping[str, Any]]] = defaultdict(list)
     for (quarter, name), rows in shown.items():
@@ -88,6 +115,7 @@ def dialogues(findings: Findings, most: int) -> "Markup | str":
     text = "Selected by the hash of their ids; dialogues marked profane are not shown."
     return joined(
         [
+            everything,
             pages.paragraph(text, "quiet"),
             part(pages.PARTS, "search", "Dialogues with these words or labels", named),
             *(

@@ -16,7 +16,7 @@ from etl.pipeline.locations import Stored
 from etl.tables import Table
 from etl.tables.edos import DIALOGUES, TRAINING_DIALOGUES
 from etl.tables.subtitles import CLEAN_DIALOGUES
-from etl.training.registry import held_out_figures
+from etl.training.registry import HeldOut, held_out
 
 CARD_VIEWS = (
     "edos_table_3",
@@ -34,6 +34,7 @@ REPORT_VIEWS = (
     "edos_kl_divergence",
     "edos_flow",
     "edos_emotions_by_turn",
+    "edos_labels_by_film",
     "edos_examples",
     "edos_example_sentences",
     "edos_gaps",
@@ -72,9 +73,12 @@ def gather(
         "chosen": f"preset {edos.preset}: top {edos.top_n:,} by {edos.choice.replace('_', ' ')}, "
         f"{edos.dialogue_confidence} weak confidence, no emotions: {', '.join(edos.not_emotions) or 'none'}",
     }
+    known = held_out(places, models[0]) if len(models) == 1 else HeldOut()
     return Findings(
         views=rows_of(lakehouse, views, edos.taxonomy),
-        classifier=held_out_figures(places, models[0]) if len(models) == 1 else {},
+        classifier=known.figures,
+        classes=known.classes,
+        training=known.training,
         made_with=made_with,
         silence_seconds=subtitles.silence_seconds,
         taxonomy=edos.taxonomy,

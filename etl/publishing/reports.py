@@ -12,7 +12,9 @@ from etl.analysis import augesc_report, edos_report, emo_pillars_report
 from etl.analysis.findings import Findings
 from etl.analysis.views import sql_views
 from etl.pipeline.folders import Folders
+from etl.pipeline.lakehouse import Lakehouse
 from etl.pipeline.stage_run import StageRun
+from etl.publishing import searchable
 from etl.publishing.dataset_findings import findings_of, gather
 from etl.tables import Table, augesc, emo_pillars
 from etl.training.registry import model_store
@@ -44,9 +46,17 @@ def write_edos_report(run: StageRun, settings: ReportSettings, subtitles: Subtit
     figures: dict[str, float] = {"dialogues": findings.dialogues, "turns": findings.turns, "films": findings.films}
     if findings.divergence is not None:
         figures["kl_to_empathetic_dialogues"] = findings.divergence
-    html = edos_report.report(findings, settings.examples, settings.flow_labels)
     own = run.lakehouse.set
-    return _write(run, f"edos-{own}.html" if own else "edos.html", html, settings.folder, findings, figures)
+    name = f"edos-{own}" if own else "edos"
+    page = None
+    if settings.searchable:
+        told = searchable.edos_page(findings.dialogues, f"{name}.html")
+        rows = searchable.edos_rows(Lakehouse(run.spark, run.lakehouse))
+        page = searchable.write_searchable(
+            run, _folder(run, settings.folder), f"{name}-dialogues", told, rows, searchable.edos_row
+        )
+    html = edos_report.report(findings, settings.examples, settings.flow_labels, page)
+    return _write(run, f"{name}.html", html, settings.folder, findings, figures)
 
 
 def write_augesc_report(run: StageRun, folder: str | None, filters: FilterSettings) -> str:
@@ -61,7 +71,11 @@ def write_augesc_report(run: StageRun, folder: str | None, filters: FilterSettin
         for measure in ("sessions", "session_length", "unique_words")
         if (value := augesc_report.figure(findings, data_set, "both", measure)) is not None
     }
-    return _write(run, "augesc.html", augesc_report.report(findings), folder, findings, figures)
+    told = searchable.augesc_page(int(augesc_report.figure(findings, "total", "both", "sessions") or 0), "augesc.html")
+    rows = searchable.augesc_rows(Lakehouse(run.spark, run.lakehouse))
+    name = "augesc-conversations"
+    page = searchable.write_searchable(run, _folder(run, folder), name, told, rows, searchable.augesc_row)
+    return _write(run, "augesc.html", augesc_report.report(findings, page), folder, findings, figures)
 
 
 def write_emo_pillars_report(run: StageRun, folder: str | None) -> str:
@@ -73,7 +87,16 @@ def write_emo_pillars_report(run: StageRun, folder: str | None) -> str:
         for row in findings.rows("emo_pillars_similarity")
         if row["mean"] is not None
     }
-    return _write(run, "emo_pillars.html", emo_pillars_report.report(findings), folder, findings, figures)
+    told = searchable.emo_pillars_page(int(emo_pillars_report.value_of(findings, "examples") or 0), "emo_pillars.html")
+    rows = searchable.emo_pillars_rows(Lakehouse(run.spark, run.lakehouse))
+    name = "emo_pillars-utterances"
+    page = searchable.write_searchable(run, _folder(run, folder), name, told, rows, searchable.emo_pillars_row)
+    return _write(run, "emo_pillars.html", emo_pillars_report.report(findings, page), folder, findings, figures)
+
+
+def _folder(run: StageRun, folder: str | None) -> str:
+    """Return the folder of the reports."""
+    return (folder or f"{run.lakehouse.root.rstrip('/')}/reports").rstrip("/")
 
 
 def _findings(
@@ -96,8 +119,7 @@ def _write(
     Returns:
         The file's path.
     """
-    folder = folder or f"{run.lakehouse.root.rstrip('/')}/reports"
-    path = f"{folder.rstrip('/')}/{file}"
+    path = f"{_folder(run, folder)}/{file}"
     changed = Folders(run.spark).write_text(path, html)
     if changed:
         _log(run, file, html, findings, figures)

@@ -1,10 +1,14 @@
 """The MLflow store of a lakehouse, and the metrics of its registered models."""
 
+import json
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any
 
 from conf.errors import InputError
 from conf.places import file_uri
@@ -15,6 +19,9 @@ from udfs.models.stores import is_store
 
 if TYPE_CHECKING:
     from etl.training.tracking import ModelStore
+
+PER_CLASS = "per_class.json"
+"""Name of a run's file with a row for each class, mostly behind a prefix."""
 
 
 def model_store(settings: Stored) -> "ModelStore":
@@ -77,23 +84,54 @@ def _one_attempt() -> Iterator[None]:
                 os.environ[name] = value
 
 
-def held_out_figures(settings: Stored, identity: str) -> dict[str, float]:
-    """Return a registered model's metrics on held-out rows, such as ``macro_f1``; empty if it is not registered.
+@dataclass(frozen=True)
+class HeldOut:
+    """What the run that trained a model says of held-out rows.
+
+    Attributes:
+        training: name of the run; "" if it is not known.
+        figures: metrics such as ``macro_f1``.
+        classes: one row a class: label, precision, recall, f1, support.
+    """
+
+    training: str = ""
+    figures: Mapping[str, float] = field(default_factory=dict)
+    classes: Sequence[Mapping[str, Any]] = ()
+
+
+def held_out(settings: Stored, identity: str) -> HeldOut:
+    """Return what is known of a registered model's held-out rows; nothing if it is not registered.
 
     Args:
         identity: ``models:/NAME/VERSION#...`` of a resolved model.
     """
     named = re.match(r"models:/([^/]+)/(\d+)(?:#|$)", identity)
     if named is None:
-        return {}
+        return HeldOut()
     from mlflow.exceptions import MlflowException
 
     from etl.pipeline.mlflow_client import client_of
 
     client = client_of(tracking_uri(settings), settings.mlflow.registry_uri)
     try:
-        metrics = client.get_run(client.get_model_version(named[1], named[2]).run_id or "").data.metrics
+        run = client.get_run(client.get_model_version(named[1], named[2]).run_id or "")
     except MlflowException:
-        return {}
+        return HeldOut()
     prefix = "held_out_"
-    return {name.removeprefix(prefix): value for name, value in metrics.items() if name.startswith(prefix)}
+    figures = {key.removeprefix(prefix): value for key, value in run.data.metrics.items() if key.startswith(prefix)}
+    return HeldOut(run.info.run_name or "", figures, _classes(client, run))
+
+
+def _classes(client: Any, run: Any) -> Sequence[Mapping[str, Any]]:
+    """Return the rows of a run's file of scores by class; none where it has no such file."""
+    from mlflow.exceptions import MlflowException
+
+    try:
+        names = [one.path for one in client.list_artifacts(run.info.run_id) if one.path.endswith(PER_CLASS)]
+        if not names:
+            return ()
+        with TemporaryDirectory() as scratch:
+            file = Path(client.download_artifacts(run.info.run_id, names[0], scratch))
+            return list(json.loads(file.read_text("utf-8"))["classes"])
+    except (MlflowException, OSError, ValueError, LookupError):
+        return ()

@@ -326,3 +326,44 @@ def test_joined_words_break_between_them(text: str, shown: str) -> None:
 )
 def test_reasons_are_words(reason: str, words: str) -> None:
     assert report_making.in_words(reason) == words
+
+
+def film_rows(group: str, name: str, label_name: str | None = "sad") -> dict[str, Any]:
+    shares = {"emotions": 0.5, "intents": 0.3, "neutral": 0.2}
+    times = None if label_name is None else 2.25
+    typical = {"typical_label": label_name, "typical_times": times}
+    return {"grouped_by": group, "name": name, "turns": 1200, **shares, **typical}
+
+
+def cells(chart: Any) -> list[list[str]]:
+    """The names and numbers of a chart's rows, without its bars."""
+    return [[words(cell) for cell in row.xpath("th | td[@class='n']")] for row in chart.xpath(".//tbody/tr")]
+
+
+def test_labels_by_genre_and_decade_have_charts_and_tables() -> None:
+    rows = [film_rows("genre", HOSTILE), film_rows("decade", "1990", None), film_rows("decade", "1970")]
+    _, page = page_of(edos_labels_by_film=rows)
+    (section,) = page.xpath("//section[@id='by-film']")
+    assert [words(one) for one in section.xpath(".//h3")] == ["Genres", "Decades"]
+    charts = section.xpath(".//table[@class='chart']")
+    assert cells(charts[1]) == [["1970", "1,200", "sad ×2.2"], ["1990", "1,200", "–"]]
+    assert len(section.xpath(".//details//table")) == 2
+    assert not page_of(edos_labels_by_film=[])[1].xpath("//section[@id='by-film']")
+
+
+def test_scores_by_label_name_the_run_and_the_best_comes_first() -> None:
+    scores = [("sad", 0.25), (HOSTILE, 0.75)]
+    rows = [{"label": name, "precision": 0.5, "recall": 0.4, "f1": f1, "support": 7} for name, f1 in scores]
+    page = checked(report(Findings(FULL, classes=rows, training="crowd, seed 13")))
+    (section,) = page.xpath("//section[@id='classes']")
+    (chart,) = section.xpath(".//table[@class='chart']")
+    assert cells(chart) == [[HOSTILE, "75.0%", "7"], ["sad", "25.0%", "7"]]
+    assert [words(one) for one in section.xpath(".//details//tbody/tr")][1] == "sad 0.25 0.5 0.4 7"
+    assert "The MLflow run crowd, seed 13 has them" in words(section)
+    assert not page_of()[1].xpath("//section[@id='classes']")
+
+
+def test_it_leads_to_the_page_that_searches_all() -> None:
+    text = report(Findings(FULL), search="edos-dialogues.html")
+    (link,) = html.fromstring(text).xpath("//section[@id='examples']//p[@class='link']/a")
+    assert (link.get("href"), words(link)) == ("edos-dialogues.html", "All 400 dialogues, to search and filter")
