@@ -191,4 +191,4 @@ def test_the_card_counts_models_faults_and_mapped_names(folder: Path) -> None:
     assert "| utterances | openai:m | 40 |" in text
     assert "| contexts | openai:m | 9 |" in text
     assert "?**\n" in text
-    assert "$" not in text
+    assert "$" not in text.replace(" $name <b>", "")  # the example's own text
