@@ -6,7 +6,7 @@ All of it is written for the demo: it shows what the stages do, and says nothing
 import json
 import random
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, cast
 
 from conf.taxonomy import goemotions_polarities
 from etl.demo.corpus_folder import CorpusFolder, csv_bytes
@@ -51,9 +51,14 @@ SAMPLES = 2
 Entry = dict[str, list[str]]
 
 
+def list_of(name: str) -> Sequence[Mapping[str, Any]]:
+    """Return the entries of a file of ``conf/demo`` that is a list."""
+    return list(cast("Sequence[Mapping[str, Any]]", material(name)))
+
+
 def write_stories(store: CorpusFolder, seed: int) -> dict[str, int]:
     """Write plots and recorded answers for each step of Emo Pillars; return the number of rows by file."""
-    stories = material("stories")
+    stories = list_of("stories")
     plots = [(story["title"], " ".join(story["plot"].split())) for story in stories]
     # One comes twice and one is in another language, so that something is dropped.
     plots += [plots[0], ("De bakker", "De bakker van het dorp heeft zijn brood verloren en zoekt het in de hele stad.")]
