@@ -73,7 +73,7 @@ def load_classes(folder: str, archive: str, base: str | None = None) -> None:
     lakehouse.delete(table, "n > 150", {})
     lakehouse.delete_keys(table, numbers.select("n").where("n < 10"), "n", {})
     lakehouse.identity(table)
-    Ledger(lakehouse, "a stage").keys(partly=False).join(numbers, F.col("work_key") == F.col("name"), "left").count()
+    Ledger(lakehouse, "a stage").units().join(numbers, F.col("work_key") == F.col("name"), "left").count()
     lakehouse.read(table).groupBy("name").agg(F.count_distinct("n"), F.sum("n")).collect()
     java_side = gateway(spark, "making the archive of classes")
     java = java_side.proc

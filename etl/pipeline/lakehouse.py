@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from functools import cached_property
 from typing import Any
 
+from py4j.protocol import Py4JError
 from pyspark.errors import AnalysisException, PySparkException
 from pyspark.sql import DataFrame, SparkSession
 
@@ -149,7 +150,7 @@ class Lakehouse:
             return None
         try:
             return self.spark.sql(f"SELECT * FROM {self.reference(table)} VERSION AS OF {version}")
-        except PySparkException:
+        except (PySparkException, Py4JError):  # its log, or this version of it, is not there any more
             return None
 
     def append(

@@ -80,15 +80,18 @@ class Ledger:
             of_run = f"{self._of_stage} AND run_id = '{abandoned.run_id}'"
             self._lakehouse.delete(table, of_run + rest, abandoned.lineage(0))
 
-    def keys(self, *, partly: bool) -> DataFrame:
-        """Return key and version of dropped or quarantined units; if ``partly``, also of partly dropped ones."""
+    def units(self) -> DataFrame:
+        """Return key and version of dropped or quarantined units, and whether each row is of the whole unit (``done``).
+
+        A unit has several rows where parts of it were dropped.
+        """
         dropped = self._lakehouse.read(DROPPED).where(self._of_stage)
-        dropped = dropped if partly else dropped.where(F.col("id") == F.col("work_key"))
-        known = dropped.select("work_key", WORK_VERSION)
+        whole = F.coalesce(F.col("id") == F.col("work_key"), F.lit(False))
+        known = dropped.select("work_key", WORK_VERSION, whole.alias("done"))
         if self._quarantine is not None:
             unread = self._lakehouse.read(self._quarantine).where(self._of_stage)
-            known = known.union(unread.select(self._quarantine.key[0], WORK_VERSION))
-        return known.distinct()
+            known = known.union(unread.select(self._quarantine.key[0], WORK_VERSION, F.lit(True)))
+        return known
 
     def forget(self, run: StageEvent, units: DataFrame) -> None:
         """Delete the rows of units (one column, distinct) that are gone or will be processed again."""

@@ -1,5 +1,9 @@
 """The rows of a large table that belong to a batch, or that are new, without a shuffle or a read of the rest."""
 
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import reduce
+from operator import or_
 from urllib.parse import unquote, urlsplit
 
 from py4j.protocol import Py4JError
@@ -9,8 +13,12 @@ from pyspark.sql import functions as F
 
 MOST_NAMED = 5_000
 """Values of a batch that are named in a filter; of more, the table is read whole."""
+MOST_COMPARED = 100
+"""Values of a batch that are compared one by one with the statistics of a table's stored files."""
 MOST_FILES = 16
 """Stored files of a table that are read whole: to look which of them have the rows takes longer."""
+MOST_ADDED = 1_000_000
+"""New rows of a table whose keys go to all tasks; with more, the table is read whole."""
 STORED = "_metadata.file_path"
 _GLOB = "__globPaths__"
 
@@ -20,7 +28,8 @@ def rows_among(table: DataFrame, column: str, batch: DataFrame) -> DataFrame:
 
     A join would send the table's rows, with the sentences of every film, through the network. Here the batch's values
     go to the tasks. First the column alone is read, to learn which stored files have rows of the batch; only those are
-    read then. So a batch costs what it holds, and not what the table holds.
+    read then. So a batch costs what it holds, and not what the table holds. Of a small batch the column is read only
+    in files between whose least and greatest value one of the batch lies.
 
     Args:
         table: rows as `Lakehouse.read` returns them.
@@ -31,9 +40,57 @@ def rows_among(table: DataFrame, column: str, batch: DataFrame) -> DataFrame:
     named = sorted(row[0] for row in wanted.limit(MOST_NAMED + 1).collect())
     if len(named) > MOST_NAMED:
         return table.join(F.broadcast(wanted), column, "left_semi").select(*table.columns)
-    among = F.col(column).isin(named)
+    among = is_one_of(column, named)
     stored = _holding(table, among)
     return (table if stored is None else stored).where(among)
+
+
+@dataclass(frozen=True)
+class Changed:
+    """How a table differs from an earlier version of it.
+
+    Attributes:
+        now: its rows.
+        added: those in stored files that the earlier version has not; their number is ``count``.
+        gone: the rows in stored files that the earlier version alone has.
+    """
+
+    now: DataFrame
+    added: DataFrame
+    count: int
+    gone: DataFrame
+
+    def among_added(self, columns: Sequence[str]) -> DataFrame:
+        """Return the rows, added ones and others, with values of these columns that added rows have.
+
+        No other column is read. The added rows' values go to the tasks, so that nothing is sent for the other rows.
+        """
+        values = [F.coalesce(F.col(name).cast("string"), F.lit("\0")).alias(name) for name in columns]
+        added = self.added.select(*values).distinct()
+        return self.now.select(*values).join(F.broadcast(added), list(columns), "left_semi")
+
+
+def changes_since(now: DataFrame, then: DataFrame) -> Changed | None:
+    """Return how a table differs from an earlier version, by their stored files.
+
+    Args:
+        now: rows as `Lakehouse.read` returns them.
+        then: the same table's, as `Lakehouse.read_version` returns them.
+
+    Returns:
+        None where files do not tell: rows are in no Parquet files, or some rows of a file do not count any more; and
+        where more than ``MOST_ADDED`` rows are new.
+    """
+    try:
+        (files, before) = (set(now.inputFiles()), set(then.inputFiles()))
+        if not all(path.endswith(".parquet") for path in files | before):
+            return None
+        (added, gone) = (_stored_in(now, files - before), _stored_in(now, before - files))
+        count = added.count()
+        same = count <= MOST_ADDED and then.count() - gone.count() == now.count() - count
+    except (PySparkException, Py4JError):  # files of a catalog that lets nobody read them
+        return None
+    return Changed(now, added, count, gone) if same else None
 
 
 def rows_added(now: DataFrame, then: DataFrame) -> DataFrame | None:
@@ -48,16 +105,33 @@ def rows_added(now: DataFrame, then: DataFrame) -> DataFrame | None:
     """
     try:
         (files, before) = (now.inputFiles(), set(then.inputFiles()))
-        added = [name.removeprefix("file:") for name in files if name not in before]
+        added = [name for name in files if name not in before]
         if len(added) != len(files) - len(before) or not all(path.endswith(".parquet") for path in added):
             return None
-        if not added:
-            return now.limit(0)
-        found = now.sparkSession.read.schema(now.schema).option(_GLOB, "false").parquet(*added)
-        same = then.count() + found.count() == now.count()
+        found = _stored_in(now, added)
+        same = not added or then.count() + found.count() == now.count()
     except (PySparkException, Py4JError):  # files of a catalog that lets nobody read them
         return None
     return found if same else None
+
+
+def _stored_in(rows: DataFrame, files: Iterable[str]) -> DataFrame:
+    """Return the rows in stored files, named as Spark's ``inputFiles`` does, with the columns of a table's rows."""
+    paths = sorted(name.removeprefix("file:") for name in files)
+    if not paths:
+        return rows.limit(0)
+    return rows.sparkSession.read.schema(rows.schema).option(_GLOB, "false").parquet(*paths)
+
+
+def is_one_of(column: str, values: Sequence[str]) -> Column:
+    """Return the condition that a column has one of some values.
+
+    Delta compares the value of an equality with the least and the greatest one of each stored file. Of a list it
+    compares the range alone, so that values from the whole corpus leave no file out.
+    """
+    if 0 < len(values) <= MOST_COMPARED:
+        return reduce(or_, (F.col(column) == value for value in values))
+    return F.col(column).isin(list(values))
 
 
 def is_named(batch: DataFrame) -> bool:

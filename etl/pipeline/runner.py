@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from pyspark.sql import DataFrame
+from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from conf.errors import LossError
@@ -17,7 +17,7 @@ from etl.pipeline.locations import model_places
 from etl.pipeline.outcome import DROPPED_DDL, LocalOutcome, Outcome, Trained, with_version
 from etl.pipeline.planner import PipelineContext, StagePlan, event_of
 from etl.pipeline.progress import Progress
-from etl.pipeline.rows_among import rows_added
+from etl.pipeline.rows_among import Changed, changes_since, rows_added
 from etl.pipeline.signatures import setting
 from etl.pipeline.spark_api import cached, is_frame, task_seconds
 from etl.pipeline.stage_run import Compute, StageRun, Tracking
@@ -176,6 +176,9 @@ class _Runner:
         added = None if before is None else self._rows_added(incremental, before)
         frames = self.frames if added is None else [added, *self.frames[1:]]
         prepared = self.stage.units_of_work(frames, self.context.settings, self.stage_run)
+        # Kept units are left out: these are texts, of which each query reads the present ones.
+        once = self.context.small or not incremental.units.kept
+        prepared = cached(prepared) if once and added is None else prepared
         if not resuming:
             self._refuse_loss(table, incremental, prepared)
         if self.plan.rebuild and not resuming:
@@ -185,12 +188,11 @@ class _Runner:
         self.lakehouse.ensure(table)
         for again in filter(None, (incremental.unanswered, incremental.failed)):
             self.lakehouse.delete(table, again, self.event.lineage(0))
-        once = self.context.small or (incremental.row_by_row and added is None)  # it is read several times
-        pending = prepared = cached(prepared) if once else prepared
+        pending = prepared
         came: int | DataFrame = prepared
         if added is not None and before is not None:
-            done = self._known(self._done_rows(table), incremental.unit, partly=False)
-            pending = cached(prepared.join(done.distinct(), incremental.unit, "left_anti"))
+            done = self._known(table, incremental.unit).where("done")
+            pending = cached(prepared.join(done, incremental.unit, "left_anti"))
             (units,) = collected({"new": (pending, [F.expr(self.stage.units.rows_in)])})["new"]
             came = (before.rows_in or 0) + units
         elif resuming or not (self.plan.rebuild or new):
@@ -207,7 +209,20 @@ class _Runner:
         rows = self._done_rows(table)
         if "model" in table.key and incremental.units.kept:
             rows = rows.join(prepared.select(incremental.key), incremental.key, "left_semi")
-        return self._done(table, self._balance(table, came, rows, all_rows="model" not in table.key))
+        all_rows = "model" not in table.key
+        grown = self._growth(table) if all_rows and incremental.units is Units.VERSIONED else None
+        return self._done(table, self._balance(table, came, rows, all_rows, grown))
+
+    def _growth(self, table: Table) -> tuple[int, Changed] | None:
+        """Return what an earlier run counted in the table, and the stored files that differ since; None: not known."""
+        last = self.context.log.last(self.stage.name, "done")
+        if last is None or last.rows_out is None or self.plan.rebuild or last.stage_version != self.stage.version:
+            return None
+        if self.context.small or table.partitioned_by:
+            return None
+        then = self.lakehouse.read_version(table, last.output_version)
+        changed = None if then is None else changes_since(self.lakehouse.read(table), then)
+        return None if changed is None else (last.rows_out, changed)
 
     def _rows_added(self, incremental: Incremental, before: StageEvent) -> DataFrame | None:
         """Return the rows that the first input has gained since an earlier run; None where all rows are looked at."""
@@ -274,31 +289,38 @@ class _Runner:
             return prepared.join(self._done_rows(table).select(key).distinct(), key, "left_anti")
         unit = incremental.unit
         versioned = incremental.units is Units.VERSIONED
-        known = self._known(self.lakehouse.read(table), unit, partly=True)
-        self._forget(table, key, known.join(prepared.select(unit), unit, "left_anti"))
-        done = self._known(self._done_rows(table), unit, partly=False)
-        pending = prepared.join(done.distinct(), unit, "left_anti")
+        known = cached(self._known(table, unit))
+        gone = self._forget(table, key, known.join(prepared.select(unit), unit, "left_anti"))
+        known = known if gone is None else known.join(gone, key, "left_anti")
+        pending = prepared.join(known.where("done"), unit, "left_anti")
         if versioned:
             pending = prepared.join(pending.select(WORK_VERSION).distinct(), WORK_VERSION, "left_semi")
+        pending = cached(pending)
         if not resuming:
             # Units whose rows somebody deleted are worked on again: the rest of their rows would be there twice.
-            known = self._known(self.lakehouse.read(table), unit, partly=True)
             stale = known.join(pending.select(key), key, "left_semi")
             self._forget(table if versioned else None, key, stale)
         return pending
 
-    def _known(self, rows: DataFrame, unit: list[str], *, partly: bool) -> DataFrame:
-        """Return the units of rows and of the ledgers; if ``partly``, also those partly in a ledger."""
-        recorded = self.ledger.keys(partly=partly).withColumnRenamed("work_key", unit[0])
-        return with_version(rows).select(unit).union(recorded.select(unit))
+    def _known(self, table: Table, unit: list[str]) -> DataFrame:
+        """Return the units of the table and of the ledgers, each once, and whether it is ``done``: wholly in them."""
+        rows = with_version(self.lakehouse.read(table)).select(*unit, self._counts_as_done(table).alias("done"))
+        recorded = self.ledger.units().withColumnRenamed("work_key", unit[0]).select(*unit, "done")
+        return rows.union(recorded).groupBy(unit).agg(F.max("done").alias("done"))
 
-    def _forget(self, table: Table | None, key: str, units: DataFrame) -> None:
-        """Delete the rows of units that are gone, or will be worked on again, from the ledgers and the table."""
-        gone = units.select(key).where(F.col(key).isNotNull()).distinct().persist()
-        if not gone.isEmpty():
-            self.ledger.forget(self.event, gone)
-            if table is not None:
-                self.lakehouse.delete_keys(table, gone, key, self.event.lineage(0))
+    def _forget(self, table: Table | None, key: str, units: DataFrame) -> DataFrame | None:
+        """Delete the rows of units that are gone, or will be worked on again, from the ledgers and the table.
+
+        Returns:
+            their keys; None where there are none.
+        """
+        gone = cached(units.select(key).where(F.col(key).isNotNull()).distinct())
+        if gone.isEmpty():
+            return None
+        self.ledger.forget(self.event, gone)
+        if table is not None:
+            self.lakehouse.delete_keys(table, gone, key, self.event.lineage(0))
+        return gone
 
     def _batch(
         self, table: Table, incremental: Incremental, pending: DataFrame, batches: BatchPlan, number: int
@@ -315,7 +337,8 @@ class _Runner:
             once = f"{once}/{len(self.lakehouse.commits(table, self.event.run_id))}"
         self.ledger.add(self.event, number, once, outcome.dropped, outcome.quarantined)
         self.lakehouse.append(table, outcome.rows, self.event.lineage(number), once)
-        self.context.spark.catalog.clearCache()
+        if number != max(batches.work):
+            self.context.spark.catalog.clearCache()
         if incremental.unanswered is None:
             return
         left = self.lakehouse.read(table).where(incremental.unanswered).limit(1).collect()
@@ -324,29 +347,48 @@ class _Runner:
             raise StageError(f"{self.stage.name}: {left[0].error}; other answers are kept: run again to continue")
 
     def _done_rows(self, table: Table) -> DataFrame:
-        """Return the rows that count as done: all, or a cache's rows from the model in use."""
-        rows = self.lakehouse.read(table)
-        if "model" not in table.key:
-            return rows
-        (model,) = self.plan.models.values()
-        return rows.where(F.col("model") == model.identity)
+        """Return the rows that count as done."""
+        return self.lakehouse.read(table).where(self._counts_as_done(table))
 
-    def _balance(self, table: Table, rows_in: int | DataFrame, rows_out: DataFrame, all_rows: bool = True) -> Balance:
+    def _counts_as_done(self, table: Table) -> Column:
+        """Return the condition of rows that count as done: all, or a cache's rows from the model in use."""
+        if "model" not in table.key:
+            return F.lit(True)
+        (model,) = self.plan.models.values()
+        return F.col("model") == model.identity
+
+    def _balance(
+        self,
+        table: Table,
+        rows_in: int | DataFrame,
+        rows_out: DataFrame,
+        all_rows: bool = True,
+        grown: tuple[int, Changed] | None = None,
+    ) -> Balance:
         """Count input, output and ledgers, and check the table's key and a model's errors, in one query.
 
-        ``rows_in`` is a number or a frame to count in; ``rows_out`` are rows of the table, all of them if ``all_rows``.
+        Args:
+            table: the stage's.
+            rows_in: a number, or a frame to count in.
+            rows_out: rows of the table.
+            all_rows: whether ``rows_out`` are all of its rows.
+            grown: what an earlier run counted, and what has changed since, of which alone the rows are counted then;
+                keys of other rows are only compared with those of new ones.
 
         Raises:
             StageError: two rows have one key, or a model failed on too many.
         """
         units = self.stage.units
         everything = rows_out if all_rows else self.lakehouse.read(table)
-        key = [F.coalesce(F.col(column).cast("string"), F.lit("\0")) for column in table.key]
-        aggregates = {
-            "out": (rows_out, [F.expr(units.rows_out)]),
-            "key": (everything, [F.count("*"), F.count_distinct(*key)]),
-            **self.ledger.aggregates(),
-        }
+        aggregates = {"key": (everything, _keys(table)), **self.ledger.aggregates()}
+        out = [F.expr(units.rows_out)]
+        if grown is None:
+            aggregates["out"] = (rows_out, out)
+        else:
+            (_, changed) = grown
+            aggregates |= {"key": (changed.added, _keys(table)), "out": (changed.added, out)}
+            aggregates["gone"] = (changed.gone, out)
+            aggregates["among"] = (changed.among_added(table.key), [F.count("*")])
         if is_frame(rows_in):
             aggregates["in"] = (rows_in, [F.expr(units.rows_in)])
         if not all_rows and "error" in rows_out.columns:
@@ -354,10 +396,12 @@ class _Runner:
         found = collected(aggregates)
         self._check_errors(rows_out, *found.get("errors", (0, 0)))
         rows, keys = found["key"]
-        if rows != keys:
-            raise StageError(f"{table.name} has {rows - keys:,} rows too many for its key {', '.join(table.key)}")
+        twice = rows - keys if grown is None else found["among"][0] - keys
+        if twice:
+            raise StageError(f"{table.name} has {twice:,} rows too many for its key {', '.join(table.key)}")
         came = rows_in if isinstance(rows_in, int) else found["in"][0]
-        return Balance(came, found["out"][0], found["dropped"][0], found["quarantined"][0])
+        went = found["out"][0] if grown is None else grown[0] + found["out"][0] - found["gone"][0]
+        return Balance(came, went, found["dropped"][0], found["quarantined"][0])
 
     def _done(self, table: Table, balance: Balance) -> StageEvent:
         self._check(balance)
@@ -379,3 +423,9 @@ class _Runner:
                 f"{self.stage.name}: the model failed on {errors:,} of {count:,} rows, more than "
                 f"pipeline.max_error_share={allowed} allows; the first error: {row[0]}"
             )
+
+
+def _keys(table: Table) -> list[Column]:
+    """Return the aggregates that count rows of a table, and their keys."""
+    key = [F.coalesce(F.col(column).cast("string"), F.lit("\0")) for column in table.key]
+    return [F.count("*"), F.count_distinct(*key)]

@@ -360,8 +360,6 @@ def test_rows_that_somebody_deleted_are_made_again_with_their_notes(
 def test_a_clock_that_went_back_does_not_run_a_stage_again(
     spark: SparkSession, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from etl.pipeline import runner
-
     class Clock(datetime):
         ahead = timedelta(days=400)
 
@@ -370,7 +368,7 @@ def test_a_clock_that_went_back_does_not_run_a_stage_again(
             return datetime.now(tz) + cls.ahead
 
     put(PipelineContext(spark, settings), "abc")
-    monkeypatch.setattr(runner, "datetime", Clock)
+    monkeypatch.setattr(planner, "datetime", Clock)
     assert run_stages(PipelineContext(spark, settings), [SHOUT, COUNT]) == ["shout", "count"]
     Clock.ahead = timedelta(0)  # the clock was wrong, and is right now
     put(PipelineContext(spark, settings), "abcd")

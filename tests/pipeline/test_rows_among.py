@@ -51,6 +51,20 @@ def test_only_the_files_that_have_rows_of_the_batch_are_read(spark: SparkSession
     assert paths(rows_among(stored, "source_path", batch.limit(0))) == []
 
 
+@pytest.mark.parametrize(
+    ("numbers", "most", "read"),
+    [([3, 21], 2, 2), ([3, 21], 0, 10), ([0, 1, 39], 100, 2), ([99], 100, 0), ([], 100, 0)],
+    ids=["far apart", "by the range", "neighbours", "none there", "no values"],
+)
+def test_few_values_are_looked_for_in_the_stored_files_that_may_have_them(
+    stored: DataFrame, monkeypatch: pytest.MonkeyPatch, numbers: list[int], most: int, read: int
+) -> None:
+    monkeypatch.setattr(module, "MOST_COMPARED", most)
+    found = stored.where(module.is_one_of("source_path", [f"film {n:02d}.xml" for n in numbers]))
+    assert paths(found) == [f"film {n:02d}.xml" for n in numbers if n < 40]
+    assert len(found.inputFiles()) == read
+
+
 def test_a_large_batch_and_a_small_table_have_the_same_rows(
     spark: SparkSession, stored: DataFrame, monkeypatch: pytest.MonkeyPatch
 ) -> None:
