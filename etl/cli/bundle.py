@@ -33,8 +33,11 @@ EACH_NIGHT = "0 0 2 * * ?"
 """At seven on Sundays, and at two each night, in Quartz's form; a target in mode development pauses schedules."""
 RESULTS = {
     "replies": "evaluate_response_generator,replies_list_trainings",
-    "emo_pillars": "emo_pillars_contextual_examples,emo_pillars_train_contextless,emo_pillars_train_contextual",
-    "augesc": "augesc_keep_conversations,augesc_describe_conversations,augesc_export",
+    "emo_pillars": (
+        "emo_pillars_contextual_examples,emo_pillars_train_contextless,emo_pillars_train_contextual,"
+        "emo_pillars_export,emo_pillars_report"
+    ),
+    "augesc": "augesc_keep_conversations,augesc_describe_conversations,augesc_export,augesc_report",
 }
 """The last stages of data sets whose stages run only when they are named."""
 TITLES = {
