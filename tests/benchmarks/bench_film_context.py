@@ -7,7 +7,8 @@ Adds one group of features at a time to the segmenter's log-odds, with weights l
 folds; the segmenter has not seen the judged film either. ``within blocks`` leaves borders between blocks alone.
 ``chain`` couples neighbouring borders of a film (``border_chain``); ``chain, marks seen`` is told the truth of the
 other borders of the film. Prints by source the accuracy and the area under the curve, and for all pairs the difference
-to the score alone with its 95% interval over films. A group helps if its interval is above 0.
+to the score alone with its 95% interval over films. A group helps if its interval is above 0. The source ``unmarked``
+has the borders within blocks of uploads without marks, whose truth other uploads tell; nothing learns from them.
 """
 
 import sys
@@ -15,13 +16,15 @@ from collections.abc import Mapping
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 from scipy.optimize import minimize
 from sklearn.metrics import roc_auc_score
 from sklearn.preprocessing import StandardScaler
 
-from etl.subtitles.turn_marks import Spoken, spoken
+from etl.subtitles.turn_marks import NEW_TURN, UNMARKED, Spoken, spoken
 from etl.subtitles.turn_pairs import CARRIED, DASHES, LABELS
 from etl.subtitles.turn_sentences import UNKNOWN_MS, Sentences
+from tests.benchmarks.bench_marks import borders_of
 from tests.benchmarks.border_chain import Chains, fitted, log_odds
 from tests.benchmarks.prior_shift import SLOPE
 from tests.benchmarks.turn_folds import arguments, fold_of, margins_of, read_uploads
@@ -32,6 +35,8 @@ SILENCE_MS = 5_000
 DRAWS = 1_000
 LONGEST_S = 20.0
 PENALTY = 10.0
+UNMARKED_UPLOADS = "unmarked"
+LAYOUT = ("time", "blocks")
 
 
 def features(lines: Spoken, margins: np.ndarray) -> dict[str, pd.DataFrame]:
@@ -113,6 +118,12 @@ def shifted(values: np.ndarray) -> np.ndarray:
     return np.concatenate([values[:1], values[:-1]])
 
 
+def undecided(lines: Spoken) -> tuple[int, int]:
+    """Return how many borders within and between blocks no mark of their own upload decides."""
+    left = lines.pairable & (lines.certain == UNMARKED)
+    return int((left & lines.same_block).sum()), int((left & ~lines.same_block).sum())
+
+
 def judged_rows(pairs: pd.DataFrame, lines: Spoken, paths: list[str]) -> pd.DataFrame:
     """Return the pairs of films with the number of their right sentence in ``lines``; pairs without one go.
 
@@ -128,6 +139,22 @@ def judged_rows(pairs: pd.DataFrame, lines: Spoken, paths: list[str]) -> pd.Data
     ).drop_duplicates(KEY)
     rows = films.merge(places, on=KEY)
     return rows.assign(truth=rows["label"].astype(int) == 1, margin=rows["margin"].astype(float))
+
+
+def unmarked_rows(uploads: pa.RecordBatch, margins: np.ndarray) -> pd.DataFrame:
+    """Return the borders within blocks that no mark of their upload decides, and other uploads' marks all tell alike.
+
+    Here a rule about blocks would be used. Nothing learns from these rows.
+    """
+    borders = borders_of(uploads, margins)
+    told = borders[borders["same_block"] & (borders["certain"] != UNMARKED)]
+    truth = told.groupby(["film", "key"])["certain"].agg(["min", "max"])
+    truth = truth[truth["min"] == truth["max"]]["min"].rename("truth")
+    asked = borders[borders["same_block"] & (borders["certain"] == UNMARKED)]
+    rows = asked.assign(at=asked.index).merge(truth, left_on=["film", "key"], right_index=True)
+    rows = rows.drop_duplicates(["film", "key"]).rename(columns={"film": "split_group"})
+    rows = rows.assign(source=UNMARKED_UPLOADS, truth=rows["truth"] == NEW_TURN)
+    return rows[["split_group", "source", "file", "at", "same_block", "truth", "margin"]]
 
 
 def layered(rows: pd.DataFrame, columns: pd.DataFrame, fold: np.ndarray, *, within: bool = False) -> np.ndarray:
@@ -147,7 +174,7 @@ def layered(rows: pd.DataFrame, columns: pd.DataFrame, fold: np.ndarray, *, with
     counts = rows["same_block"].astype(bool).to_numpy() if within else np.ones(len(rows), dtype=bool)
     found = offset.copy()
     for one in np.unique(fold):
-        learned = (fold != one) & counts
+        learned = (fold != one) & counts & (rows["source"] != UNMARKED_UPLOADS).to_numpy()
         judged = (fold == one) & counts
         scale = StandardScaler().fit(own[learned])
         weights = weights_beside(scale.transform(own[learned]), offset[learned], truth[learned])
@@ -188,7 +215,8 @@ def chains_of(rows: pd.DataFrame, lines: Spoken, margins: np.ndarray) -> tuple[C
     place = np.zeros(len(lines.file), dtype=int)
     place[right] = column
     mine = (rows["file"].to_numpy(), place[rows["at"].to_numpy()])
-    truth[mine] = rows["truth"].to_numpy()
+    told = (rows["source"] != UNMARKED_UPLOADS).to_numpy()
+    truth[mine[0][told], mine[1][told]] = rows["truth"][told]
     return Chains(score, truth, joined, real), *mine
 
 
@@ -211,35 +239,50 @@ def chained(
 
 
 def gains(rows: pd.DataFrame, odds: Mapping[str, np.ndarray]) -> pd.DataFrame:
-    """Return by rule: accuracy and area under the curve by source, and the difference to the score alone.
+    """Return by rule: accuracy and area under the curve by source, and the differences to the score alone.
 
-    The interval is of the differences over drawings of the films with replacement.
+    The differences are of all pairs but those of ``UNMARKED_UPLOADS``, and of these. The intervals are of the
+    differences over drawings of the films with replacement.
     """
     truth = rows["truth"].to_numpy()
-    film, names = pd.factorize(rows["split_group"])
-    random = np.random.default_rng(7)
-    drawn = random.multinomial(len(names), np.full(len(names), 1 / len(names)), DRAWS)
-    base = (odds[ALONE] > 0) == truth
-    pairs = np.bincount(film, minlength=len(names))
-    alone = auc_by_draw(odds[ALONE], truth, film, drawn)
+    parts = {"all": (rows["source"] != UNMARKED_UPLOADS).to_numpy()}
+    if not parts["all"].all():
+        parts[UNMARKED_UPLOADS] = ~parts["all"]
     table = {}
     for rule, value in odds.items():
-        right = (value > 0) == truth
         row: dict[str, float] = {}
         for source, at in rows.groupby("source").indices.items():
-            row[f"{source}"] = right[at].mean()
-            row[f"{source}, auc"] = roc_auc_score(truth[at], value[at])
-        more = np.bincount(film, right.astype(float) - base, minlength=len(names))
-        low, high = np.quantile(drawn @ more / (drawn @ pairs), [0.025, 0.975])
-        other = auc_by_draw(value, truth, film, drawn) - alone
-        auc_low, auc_high = np.quantile(other, [0.025, 0.975])
-        auc = roc_auc_score(truth, value)
-        row |= {"all": right.mean(), "more right": more.sum() / len(rows), "from": low, "to": high}
-        gained = auc - roc_auc_score(truth, odds[ALONE])
-        row |= {"auc": auc, "more auc": gained, "auc from": auc_low, "auc to": auc_high}
-        row["predicted"] = (value > 0).mean()
+            row |= {
+                f"{source}": ((value > 0) == truth)[at].mean(),
+                f"{source}, auc": roc_auc_score(truth[at], value[at]),
+            }
+        row["predicted"] = (value > 0)[parts["all"]].mean()
+        for part, at in parts.items():
+            found = differences(rows["split_group"][at], truth[at], odds[ALONE][at], value[at])
+            row |= {f"{part}: {name}": number for name, number in found.items()}
         table[rule] = row
     return pd.DataFrame(table)
+
+
+def differences(films: pd.Series, truth: np.ndarray, alone: np.ndarray, value: np.ndarray) -> dict[str, float]:
+    """Return by how much more is right than by the score alone, and how much the curve gains, with intervals."""
+    film, names = pd.factorize(films)
+    random = np.random.default_rng(7)
+    drawn = random.multinomial(len(names), np.full(len(names), 1 / len(names)), DRAWS)
+    pairs = np.bincount(film, minlength=len(names))
+    more = np.bincount(film, ((value > 0) == truth).astype(float) - ((alone > 0) == truth), minlength=len(names))
+    low, high = np.quantile(drawn @ more / (drawn @ pairs), [0.025, 0.975])
+    auc = auc_by_draw(value, truth, film, drawn) - auc_by_draw(alone, truth, film, drawn)
+    auc_low, auc_high = np.quantile(auc, [0.025, 0.975])
+    gained = roc_auc_score(truth, value) - roc_auc_score(truth, alone)
+    return {
+        "more right": more.sum() / len(truth),
+        "from": low,
+        "to": high,
+        "more auc": gained,
+        "auc from": auc_low,
+        "auc to": auc_high,
+    }
 
 
 def auc_by_draw(value: np.ndarray, truth: np.ndarray, film: np.ndarray, drawn: np.ndarray) -> np.ndarray:
@@ -262,9 +305,13 @@ def main() -> int:
     lines = spoken(Sentences.of(uploads.column("sentences")))
     score = margins[lines.opens_at]
     rows = judged_rows(pairs, lines, uploads.column("source_path").to_pylist())
+    rows = pd.concat([rows, unmarked_rows(uploads, margins)], ignore_index=True)
     fold = rows["split_group"].map(lambda film: fold_of(film, given.folds)).to_numpy()
     groups = features(lines, score)
-    groups["all features"] = pd.concat(groups.values(), axis=1)
+    every = list(groups.values())
+    both = pd.concat([groups[name] for name in LAYOUT], axis=1)
+    groups[" and ".join(LAYOUT)] = both
+    groups["all features"] = pd.concat(every, axis=1)
     odds = {ALONE: rows["margin"].to_numpy()}
     for name, columns in groups.items():
         odds[name] = layered(rows, columns, fold)
@@ -272,6 +319,8 @@ def main() -> int:
     chains, weights = chained(rows, lines, score, fold)
     counts = rows["source"].value_counts().to_dict()
     print(f"{len(rows):,} pairs of {rows['split_group'].nunique()} films: {counts}\n")
+    within, between = undecided(lines)
+    print(f"borders that no mark of their upload decides: {between:,} between blocks, {within:,} within\n")
     print(f"chain: constant {weights[0]:.2f}, slope {weights[1]:.2f}, coupling {weights[2]:.2f}\n")
     print(gains(rows, odds | chains).round(4).T.to_string())
     return 0
