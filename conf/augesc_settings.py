@@ -6,7 +6,7 @@ from pydantic import BeforeValidator, Field
 
 from conf.evaluation_settings import AugescEvaluation
 from conf.llm_settings import DecodingSettings
-from conf.section import Part, Section, outside
+from conf.section import Part, Section, added, outside
 
 
 def _listed(value: Any) -> Any:
@@ -123,6 +123,11 @@ class GenerationSettings(RolePlaying, Untuned, Augmenting):
     methods: tuple[Literal["augmenter", "untuned", "role_models"], ...] = Field(
         ("augmenter", "untuned"),
         description="the tuned model, and what it is compared with; none for texts from elsewhere alone",
+    )
+    strategies: bool = added(
+        False,
+        description="ours: the tuned model learns from turns that begin with their strategy, as [Question] Why?, "
+        "and names strategies itself; they are no part of the utterances",
     )
 
     @property

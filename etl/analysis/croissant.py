@@ -64,7 +64,7 @@ AUGESC: Fields = {
     "query_toxicity": TEXT,
     "judged_by": [TEXT],
     "faults": [TEXT],
-    "dialog": {"speaker": TEXT, "content": TEXT},
+    "dialog": {"speaker": TEXT, "content": TEXT, "strategy": TEXT},
 }
 EMO_PILLARS: Fields = {
     "utterance_id": TEXT,

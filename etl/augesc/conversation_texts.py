@@ -4,7 +4,8 @@
     Human: <query>
     AI:
 
-A model continues this text. It contains no support strategies (AugESC 4.1).
+A model continues this text. It contains no support strategies (AugESC 4.1), unless ``augesc.generation.strategies`` is
+true. A strategy in brackets that begins a supporter's turn is none of its words.
 """
 
 import re
@@ -15,7 +16,7 @@ from itertools import pairwise
 from conf import resources
 from etl.augesc.json_turns import json_turns
 from udfs.answer_texts import answer_in
-from udfs.session_files import one_line
+from udfs.session_files import STRATEGY_NAMES, one_line
 
 INSTRUCTION = "prompts/augesc.txt"
 NAMES = {"seeker": "Human", "supporter": "AI"}
@@ -37,10 +38,16 @@ _SENTENCE_ENDS = re.compile(r"^[\s*_]*$|(?:[.!?…~|/\"”’')\]*]|[^\x00-\u2ff
 """What may stand before the next speaker's name: the end of a sentence, a separator, an emoji."""
 
 
+_TAG = re.compile(r"[*_]{0,2}[\[(](?P<name>[A-Za-z][A-Za-z -]{2,40})[\])][*_]{0,2}\s*[:：-]?\s*")
+
+
 @dataclass(frozen=True)
 class Turn:
+    """An utterance, without the strategy that a model named before it."""
+
     role: str
     text: str
+    strategy: str | None = None
 
 
 @dataclass(frozen=True)
@@ -150,12 +157,22 @@ def parse(text: str, task: str | None = None) -> Parsed:
             faulty.append(line)
             continue
         for speaker, words in spoken_on(match[1], match.string[match.end() :]):
-            spoken = one_line(words)
+            strategy, spoken = with_strategy(ROLES[speaker], one_line(words))
             if spoken:
-                turns.append(Turn(ROLES[speaker], spoken))
+                turns.append(Turn(ROLES[speaker], spoken, strategy))
             else:
                 faulty.append(line)
     return Parsed(tuple(turns), tuple(faulty))
+
+
+def with_strategy(role: str, text: str) -> tuple[str | None, str]:
+    """Return the strategy that begins a supporter's utterance in brackets, and the rest (ours).
+
+    Words in brackets that are no known name of a strategy are the utterance's own.
+    """
+    tag = _TAG.match(text) if role == "supporter" else None
+    name = None if tag is None else STRATEGY_NAMES.get(" ".join(tag["name"].lower().split()))
+    return (None, text) if tag is None or name is None else (name, text[tag.end() :])
 
 
 def spoken_on(speaker: str, line: str) -> list[tuple[str, str]]:
@@ -184,7 +201,8 @@ def spoken_on(speaker: str, line: str) -> list[tuple[str, str]]:
 
 def _with_turns(before: tuple[Turn, ...], found: Sequence[tuple[str | None, str]]) -> Parsed:
     """Return the turns of a prompt and of an answer in JSON, which may repeat the prompt's."""
-    turns = [Turn(role, one_line(text)) for role, text in found if role is not None and one_line(text)]
+    known = [(role, with_strategy(role, one_line(text))) for role, text in found if role is not None]
+    turns = [Turn(role, text, strategy) for role, (strategy, text) in known if text]
     faulty = [one_line(text) or role or "" for role, text in found if role is None or not one_line(text)]
     if [_words_of(turn) for turn in turns[: len(before)]] == [_words_of(turn) for turn in before]:
         turns = turns[len(before) :]

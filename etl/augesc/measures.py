@@ -27,7 +27,8 @@ GENERATED = METHODS[0]
 PEOPLE = "people"
 SOURCES = ("ed", "reddit")
 MEASURED = (
-    "faulty_lines int, first_faulty string, words int, turns array<struct<role: string, text: string, tokens: int>>"
+    "faulty_lines int, first_faulty string, words int, turns array<struct<role: string, text: string, tokens: int>>, "
+    "strategies array<string>"
 )
 
 
@@ -121,7 +122,7 @@ def measured_texts(texts: DataFrame) -> DataFrame:
     task = instruction()
 
     def measures(batches: Iterator[pd.Series]) -> Iterator[pd.DataFrame]:
-        names = ["faulty_lines", "first_faulty", "words", "turns"]
+        names = ["faulty_lines", "first_faulty", "words", "turns", "strategies"]
         for batch in batches:
             yield pd.DataFrame([measure(text, task) for text in batch], columns=names)
 
@@ -131,10 +132,14 @@ def measured_texts(texts: DataFrame) -> DataFrame:
     return rows.withColumns({"tokens": F.coalesce("tokens", "words"), "counted_by": counted_by}).drop("words", "text")
 
 
-def measure(text: str, task: str | None = None) -> tuple[int, str | None, int, list[dict[str, Any]]]:
-    """Return a text's number of faulty lines, the first of them, its NLTK tokens, and its turns with theirs."""
+def measure(text: str, task: str | None = None) -> tuple[int, str | None, int, list[dict[str, Any]], list[str | None]]:
+    """Return a text's number of faulty lines, the first of them, its NLTK tokens, its turns with theirs, strategies.
+
+    There is a strategy for each turn; None for a turn without one.
+    """
     text = without_thoughts(text)
     parsed = parse(text, task=task)
     turns = [{"role": turn.role, "text": turn.text, "tokens": len(word_tokens(turn.text))} for turn in parsed.turns]
     first = parsed.faulty[0][:200] if parsed.faulty else None
-    return len(parsed.faulty), first, len(word_tokens(text)), turns
+    strategies = [turn.strategy for turn in parsed.turns]
+    return len(parsed.faulty), first, len(word_tokens(text)), turns, strategies

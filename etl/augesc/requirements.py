@@ -108,6 +108,7 @@ def kept_conversations(measured: DataFrame, violations: DataFrame) -> Outcome:
         "turns",
         "request_id",
         "prompt_hash",
+        "strategies",
     )
     detail = F.concat_ws(", ", F.array_join("violated", ", "), "first_faulty")
     columns = dropped_columns("text", "text_id", F.col("violated")[0], 1, detail)

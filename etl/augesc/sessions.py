@@ -6,6 +6,7 @@ from pathlib import Path, PurePath
 from pyspark.sql import Column, DataFrame, SparkSession, Window
 from pyspark.sql import functions as F
 
+from conf.errors import InputError
 from etl.common.columns import fault
 from etl.common.labelled_files import NamedFiles, distinct_names, read_files
 from etl.common.splits import content_share
@@ -41,11 +42,17 @@ def read_sessions(spark: SparkSession, files: Iterable[str], contrast: Iterable[
     return read.withColumn("contrast", F.col("source").isin(*contrasts) if contrasts else F.lit(False))
 
 
-def without_greetings(turns: Column) -> Column:
-    """Return the turns from the seeker's first turn, without the supporter's greetings (AugESC Table 2)."""
+def without_greetings(turns: Column, values: Column | None = None) -> Column:
+    """Return the turns from the seeker's first turn, without the supporter's greetings (AugESC Table 2).
+
+    Args:
+        turns: the turns.
+        values: an array with a value of each turn, which is returned in their place.
+    """
+    kept = turns if values is None else values
     before = F.array_position(F.transform(turns, lambda turn: turn["role"]), "seeker").cast("int") - 1
-    return F.when(before >= 0, F.slice(turns, before + 1, F.greatest(F.size(turns) - before, F.lit(1)))).otherwise(
-        F.slice(turns, 1, 0)
+    return F.when(before >= 0, F.slice(kept, before + 1, F.greatest(F.size(turns) - before, F.lit(1)))).otherwise(
+        F.slice(kept, 1, 0)
     )
 
 
@@ -90,6 +97,7 @@ def usable_sessions(read: DataFrame, max_characters: int) -> Outcome:
     rows = read.withColumns(
         {
             "turns": turns,
+            "strategies": F.coalesce("strategies", F.transform(turns, lambda turn: F.lit(None).cast("string"))),
             "session_id": session_id(turns),
             "talk": talk_key(turns),
             # Seekers start new talks on the same situation after failed ones.
@@ -155,7 +163,9 @@ def training_draw(sessions: DataFrame, size: int, seed: int) -> Outcome:
         }
     )
     order = Window.partitionBy(F.lit(0)).orderBy("round", content_share(F.col("problem"), salt=salt), "problem")
-    placed = fit.withColumns({"place": F.row_number().over(order), "turns": without_greetings(F.col("turns"))})
+    turns = F.col("turns")
+    whole = {"turns": without_greetings(turns), "strategies": without_greetings(turns, F.col("strategies"))}
+    placed = fit.withColumns({"place": F.row_number().over(order), **whole})
     rest = placed.where(F.col("place") > size).select(*dropped_columns("session", "session_id", "not_drawn", 1, detail))
     unfit_rows = flagged.where(F.col("unfit").isNotNull())
     dropped = unfit_rows.select(*dropped_columns("session", "session_id", F.col("unfit"), 1, detail)).unionByName(rest)
@@ -174,3 +184,28 @@ def held_out_sessions(sessions: DataFrame, drawn: DataFrame, number: int) -> Dat
     rest = sessions.where(~F.col("contrast")).join(drawn.select("session_id"), "session_id", "left_anti")
     first = rest.orderBy(order, "session_id").limit(number)
     return first.select("session_id", without_greetings(F.col("turns")).alias("turns"))
+
+
+def with_named_strategies(sessions: DataFrame) -> DataFrame:
+    """Return sessions whose supporter's turns begin with their strategy, as ``[Question] How was it?`` (ours).
+
+    ESConv's authors train on this form. AugESC's text has no strategies (4.1). A turn without one stays as it is.
+
+    Args:
+        sessions: turns, and strategies: one of each turn, or null.
+
+    Raises:
+        InputError: no turn has a strategy, as in files that do not have them.
+    """
+    if sessions.where(F.exists("strategies", lambda one: one.isNotNull())).isEmpty():
+        raise InputError(
+            "augesc.generation.strategies: no session names a strategy: read ESConv.json, or set it to false"
+        )
+
+    def named(turn: Column, strategy: Column) -> Column:
+        text = F.when(strategy.isNull(), turn["text"]).otherwise(
+            F.concat(F.lit("["), strategy, F.lit("] "), turn["text"])
+        )
+        return F.struct(turn["role"].alias("role"), text.alias("text"))
+
+    return sessions.withColumn("turns", F.zip_with("turns", "strategies", named))

@@ -83,7 +83,8 @@ def publish_augesc(conversations: DataFrame, queries: DataFrame, run: StageRun, 
 def published_rows(
     conversations: DataFrame, queries: DataFrame, faults: DataFrame, *, test_share: float, validation_share: float
 ) -> DataFrame:
-    """Return one row a conversation, with the columns of ESConv; ``dialog`` has structs of ``speaker`` and ``content``.
+    """Return one row a conversation, with the columns of ESConv; ``dialog`` has structs of ``speaker``,
+    ``content`` and ``strategy`` (of a supporter who names it; null else).
 
     Conversations from one query are in one split. ``situation`` and ``problem_type`` are null, because the seeker's
     first utterance is the query.
@@ -103,7 +104,13 @@ def published_rows(
     of_query = queries.select("query_id", F.col("emotion").alias("emotion_type"), *judged, "judged_by")
     rows = conversations.join(of_query, "query_id", "left").join(_fault_names(faults), "conversation_id", "left")
     split = split_by_film(rows, test_share=test_share, validation_share=validation_share, film="query_id")
-    dialog = F.transform("turns", lambda turn: F.struct(turn["role"].alias("speaker"), turn["text"].alias("content")))
+    dialog = F.zip_with(
+        "turns",
+        F.coalesce("strategies", F.array().cast("array<string>")),
+        lambda turn, strategy: F.struct(
+            turn["role"].alias("speaker"), turn["text"].alias("content"), strategy.alias("strategy")
+        ),
+    )
     none = F.lit(None).cast("string")
     return split.select(
         F.col("conversation_id").alias("dialogue_id"),

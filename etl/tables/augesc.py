@@ -4,6 +4,8 @@ from etl.tables.model import Table
 
 TURNS = "turns array<struct<role: string, text: string>> COMMENT 'role: seeker or supporter'"
 
+STRATEGIES = "strategies array<string> COMMENT 'support strategy of each turn, as it was named; null: none'"
+
 _REQUEST = """request_id string COMMENT 'of the answer in llm.generations; null: of none here',
     prompt_hash string COMMENT 'of its prompt'"""
 
@@ -13,7 +15,7 @@ SESSIONS = Table(
     f"""
     session_id string COMMENT 'of roles and texts', source string COMMENT 'file', place string COMMENT 'in it',
     form string COMMENT 'of the file: esconv, lines or rolling', problem string, emotion string, situation string,
-    {TURNS}, contrast boolean COMMENT 'failed its makers\\' checks'
+    {TURNS}, contrast boolean COMMENT 'failed its makers\\' checks', {STRATEGIES}
     """,
     ("session_id",),
 )
@@ -23,7 +25,7 @@ TRAINING_SESSIONS = Table(
     "One session that a model is tuned on, drawn evenly over the problem types, without greetings (AugESC 4.1).",
     f"""
     session_id string, place int COMMENT 'in the draw, from 1', problem string,
-    available int COMMENT 'sessions of the problem type', {TURNS}
+    available int COMMENT 'sessions of the problem type', {TURNS}, {STRATEGIES}
     """,
     ("session_id",),
 )
@@ -53,7 +55,8 @@ MEASURED_TEXTS = Table(
     'ed or reddit, where the query came from; esconv, failed_esconv', origin_id string COMMENT 'of query or session',
     sample int, model string, tokens int COMMENT 'of the whole text, prompt included',
     counted_by string COMMENT 'tokens of the model, or nltk where it gave none',
-    faulty_lines int COMMENT 'lines without a speaker', first_faulty string, {MEASURED_TURNS}, {_REQUEST}
+    faulty_lines int COMMENT 'lines without a speaker', first_faulty string, {MEASURED_TURNS}, {_REQUEST},
+    {STRATEGIES}
     """,
     ("text_id",),
 )
@@ -74,7 +77,7 @@ CONVERSATIONS = Table(
     "One generated conversation that meets all requirements: the AugESC data set (AugESC 5).",
     f"""
     conversation_id string, source string COMMENT 'of the query: ed or reddit', query_id string, sample int,
-    model string, tokens int, {MEASURED_TURNS}, {_REQUEST}
+    model string, tokens int, {MEASURED_TURNS}, {_REQUEST}, {STRATEGIES}
     """,
     ("conversation_id",),
 )

@@ -235,6 +235,7 @@ OWN: dict[str, str] = {
     "starts_from": "the model that the training starts from",
     "statement_pairs": "pairs of statements that were compared",
     "step": "the step",
+    "strategy": "support strategy, as it was named; none named: of turns without one",
     "strength": "sum of the given labels' probabilities",
     "t": "t of the test",
     "t_test": "p of the t-test",

@@ -45,6 +45,7 @@ STAND_IN = "sentence_encoder"
     manual=True,
     writes=SESSIONS,
     units="sessions",
+    version=2,
 )
 def augesc_read_sessions(
     named: Annotated[tuple[str, ...], At("augesc.sessions")],
@@ -66,6 +67,7 @@ def augesc_read_sessions(
     reads=(SESSIONS,),
     writes=TRAINING_SESSIONS,
     units="sessions",
+    version=2,
 )
 def augesc_draw_sessions(known: DataFrame, draw: TrainingDraw) -> Outcome:
     """Draw training sessions as evenly over the problem types as the data allow (AugESC 4.1)."""
@@ -149,11 +151,14 @@ def augesc_train_augmenter(
     known: DataFrame,
     options: AugmenterSettings,
     base: Annotated[str | None, At("models.augmenter_base")],
+    strategies: Annotated[bool, At(f"{GENERATION}.strategies")],
     run: StageRun,
 ) -> Trained:
     """Tune a language model on a few sessions, so that it continues a query as people do (AugESC 4.1)."""
     from etl.training.recipes.augesc import train_and_register_augmenter
 
+    if strategies:
+        drawn, known = map(sessions.with_named_strategies, (drawn, known))
     return train_and_register_augmenter(drawn, known, run, options, base)
 
 

@@ -22,7 +22,7 @@ from etl.tables.llm import AUGMENTED, UNTUNED
     models=("augmenter", "augmenter_base"),
     units="texts",
     resources=(INSTRUCTION,),
-    version=4,
+    version=5,
 )
 def augesc_measure_texts(
     sessions: DataFrame,
@@ -64,7 +64,7 @@ def augesc_check_texts(measured: DataFrame, filters: FilterSettings) -> DataFram
     reads=(MEASURED_TEXTS, VIOLATIONS),
     writes=CONVERSATIONS,
     units=RowAccounting("texts", rows_in="count_if(method = 'augmenter')"),
-    version=2,
+    version=3,
 )
 def augesc_keep_conversations(measured: DataFrame, violations: DataFrame) -> Outcome:
     """Keep the tuned model's texts that meet all requirements: the AugESC conversations (AugESC 4.3, 5)."""

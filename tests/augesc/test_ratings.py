@@ -62,7 +62,7 @@ def texts(spark: SparkSession) -> tuple[DataFrame, DataFrame]:
         for n in range(4):
             name = f"{method}-{source}-{n}"
             turns = [("seeker", f"I am {name}", 3), ("supporter", "Tell me more", 3)]
-            measured.append((name, method, source, "o", 0, None, 9, "nltk", 0, None, turns, None, None))
+            measured.append((name, method, source, "o", 0, None, 9, "nltk", 0, None, turns, None, None, None))
             fault = n == 3
             violations.append((name, method, source, *[False] * 4, fault, *[False] * 3, [], not fault))
     return (

@@ -117,9 +117,10 @@ def test_thresholds_are_settings(spark: SparkSession) -> None:
 
 
 def test_a_text_is_measured() -> None:
-    faulty, first, words, turns = measure("Human: I can't sleep .\nno one\nAI: Oh ?\n???")
+    faulty, first, words, turns, strategies = measure("Human: I can't sleep .\nno one\nAI: Oh ?\n???")
     assert (faulty, first, words) == (2, "no one", 16)
     assert [(turn["role"], turn["tokens"]) for turn in turns] == [("seeker", 5), ("supporter", 2)]
+    assert strategies == [None, None]
 
 
 def test_texts_from_elsewhere_and_what_is_wrong_with_some(spark: SparkSession, tmp_path: Path) -> None:

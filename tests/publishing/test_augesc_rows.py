@@ -18,11 +18,12 @@ from etl.tables.augesc import CONVERSATIONS, QUERIES
 from etl.tables.augesc_faults import FAULTS
 from udfs.session_files import sessions_in
 
+NAMED = [None, "Question"]
 TURNS = [("seeker", 'My "cat" is gone | since May', 8), ("supporter", "Since May ? \U0001f600", 3)]
 
 
 def test_exports_are_read_as_esconv_is(spark: SparkSession, tmp_path: Path) -> None:
-    rows = [(f"t{n:02}", "ed", f"ed/{n // 4}", n % 4, "m", 40, TURNS, f"r{n}", f"h{n}") for n in range(60)]
+    rows = [(f"t{n:02}", "ed", f"ed/{n // 4}", n % 4, "m", 40, TURNS, f"r{n}", f"h{n}", NAMED) for n in range(60)]
     judged = ("sadness", "grief", "not toxic", ["emotions: m1"])
     queries = [(f"ed/{n}", "ed", None, "sad", "x", 12, *judged) for n in range(14)]
     none = (6, 2, 0, None, 0, None, None, None, 3, 0, 0, 0, 0.5, 0.1, 0, "list")
@@ -52,6 +53,7 @@ def test_exports_are_read_as_esconv_is(spark: SparkSession, tmp_path: Path) -> N
     assert len(read) == done.rows["train"]
     assert {row["form"] for row in read} == {"esconv"}
     assert {row["emotion"] for row in read} <= {"sad", None}
+    assert read[0]["strategies"] == NAMED
     assert read[0]["turns"] == [{"role": role, "text": text} for role, text, _ in TURNS]
 
 
