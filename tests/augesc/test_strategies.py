@@ -1,6 +1,7 @@
 """ESConv's support strategies: read from each form, learned from by setting, told from words, and counted."""
 
 import json
+from io import BytesIO
 from typing import Any
 
 import duckdb
@@ -14,8 +15,7 @@ from etl.analysis.without_spark import add_empty
 from etl.augesc.conversation_texts import parse, training_text, with_strategy
 from etl.augesc.measures import measure
 from etl.augesc.sessions import training_draw, with_named_strategies
-from tests.udfs.test_session_files import read
-from udfs.session_files import STRATEGIES, strategy_of
+from udfs.session_files import STRATEGIES, sessions_in, strategy_of
 
 VIEW = "analysis.augesc_strategies"
 
@@ -50,11 +50,11 @@ def test_each_form_of_files_keeps_them_beside_its_turns() -> None:
         {"speaker": "supporter", "content": "Since when?", "annotation": {"strategy": "Question"}},
         {"speaker": "supporter", "content": "Poor cat."},
     ]
-    (esconv,) = read("x.json", json.dumps([{"dialog": said}]))
+    (esconv,) = sessions_in("x.json", BytesIO(json.dumps([{"dialog": said}]).encode()))
     assert esconv["strategies"] == [None, "Question", None]
     assert len(esconv["turns"]) == 3
-    lines = "0 0 0 My cat is ill. EOS 1 1 [Question] Since when?\n0 0 0 My cat is ill. EOS 1 1 [Question] Since when?"
-    (rolling,) = read("x.tsv", lines.partition("\n")[0])
+    line = "0 0 0 My cat is ill. EOS 1 1 [Question] Since when?"
+    (rolling,) = sessions_in("x.tsv", BytesIO(line.encode()))
     assert rolling["strategies"] == [None, "Question"]
     assert [turn["text"] for turn in rolling["turns"]] == ["My cat is ill.", "Since when?"]
 
