@@ -41,10 +41,13 @@ class CleaningSettings(Section):
     )
     previously_on: bool = rule(True, Mark.PAPER, description="EDOS 3.1: turns that start with previous(ly) on go")
     min_characters: int | None = rule(
-        2, Mark.PAPER, trusted=1, description="EDOS 3.1: shortest turn, in length_in; null: no limit"
+        2,
+        Mark.PAPER,
+        trusted=1,
+        description="EDOS 3.1: shortest turn, in the unit that length_in names; null: no limit",
     )
     max_characters: int | None = rule(
-        100, Mark.PAPER, description="EDOS 3.1: longest turn, in length_in; null: no limit"
+        100, Mark.PAPER, description="EDOS 3.1: longest turn, in the unit that length_in names; null: no limit"
     )
     length_in: Literal["characters", "tokens"] = rule(
         "tokens",

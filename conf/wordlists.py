@@ -16,7 +16,7 @@ def words(name: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(entry.lower() for entry in cased_words(name)))
 
 
-def words_of(languages: Iterable[str], name: str) -> tuple[str, ...]:
+def words_in_languages(languages: Iterable[str], name: str) -> tuple[str, ...]:
     """The entries of a list in each language that has it, in order: ``conf/<name>.txt`` for English.
 
     Other languages have theirs as ``conf/languages/<language>/<name>.txt``.

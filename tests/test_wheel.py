@@ -50,7 +50,7 @@ def test_the_wheel_carries_packages_and_their_data(wheel: zipfile.ZipFile) -> No
         "etl/annotation/page/page.js",
         "conf/taxonomies/goemotions.csv",
         "conf/papers/edos_paper_table_9.csv",
-        "etl/analysis/sql/llm.generations.sql",
+        "etl/analysis/sql/edos.turns.sql",
         "etl/pipeline/model_loader.py",
         "conf/reports/report.css",
         "conf/publishing/card.md",

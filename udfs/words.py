@@ -47,11 +47,11 @@ def lower_words(texts: Column) -> Column:
 
     def words(batches: Iterator[pd.Series]) -> Iterator[pd.Series]:
         for batch in batches:
-            yield batch.map(lambda several: [words_of(one) for one in several])
+            yield batch.map(lambda several: [words_with_letters(one) for one in several])
 
     return F.pandas_udf(words, "array<array<string>>")(texts)  # type: ignore[call-overload, no-any-return]
 
 
-def words_of(text: str | None) -> list[str]:
+def words_with_letters(text: str | None) -> list[str]:
     """Return the lower-case tokens of a text that have a letter."""
     return [token.lower() for token in word_tokens(text or "") if any(letter.isalpha() for letter in token)]

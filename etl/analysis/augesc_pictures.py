@@ -5,10 +5,10 @@ from itertools import product
 from typing import TYPE_CHECKING
 
 from etl.analysis import pages
+from etl.analysis.charts import Series, lines, scatter
 from etl.analysis.findings import Rows
 from etl.analysis.pages import joined
 from etl.analysis.pictures import Bar, bars, histogram
-from etl.analysis.plots import Series, lines, scatter
 
 if TYPE_CHECKING:
     from markupsafe import Markup

@@ -105,12 +105,25 @@ class Features:
 def label_names(card_text: str) -> list[str]:
     """Return the class names in a card's front matter, in the order of their ids; [] where it has none."""
     try:
-        head = yaml.safe_load(card_text.split("---\n")[1])
+        head = _head(card_text)
         (found,) = [one for one in head["dataset_info"] if one["config_name"] == TURNS]
         (label,) = [one for one in found["features"] if one["name"] == "label"]
         return [str(name) for name in label["dtype"]["class_label"]["names"].values()]
     except (yaml.YAMLError, LookupError, TypeError, ValueError, AttributeError):
         return []
+
+
+def set_name(card_text: str) -> str:
+    """Return the name of the data set in a card's front matter; ``edos`` where it has none."""
+    try:
+        found = _head(card_text)["pretty_name"]
+    except (yaml.YAMLError, LookupError, TypeError):
+        found = None
+    return found if isinstance(found, str) and found.strip() else "edos"
+
+
+def _head(card_text: str) -> Any:
+    return yaml.safe_load(card_text.split("---\n")[1])
 
 
 def citation(name: str, method: str = "edos") -> str:
@@ -338,6 +351,8 @@ def restored_card(
 ) -> str:
     """Return the card of an export with restored texts, from the card of the export with references.
 
+    The set keeps its name. Its licence is ``other``, because nobody here can license the texts of films.
+
     Args:
         before: that card.
         rows: number of dialogues by split.
@@ -348,7 +363,7 @@ def restored_card(
     body = before.split("\n---\n", 1)[-1].strip()
     fields = {name: kind for name, kind in croissant.EDOS.items() if name in columns}
     features = Features(fields, label_names(before), "parquet" in formats)
-    head = front_matter(rows, formats, languages, "edos", features=features)
+    head = front_matter(rows, formats, languages, set_name(before), features=features)
     return f"---\n{head}---\n\n> The texts of this copy were restored. The rest describes the copy without.\n\n{body}\n"
 
 

@@ -1,4 +1,4 @@
-"""The views of the lakehouse: the SQL files under ``sql/``, and reference views of the papers' tables.
+"""The views of the lakehouse: the SQL files under ``sql/``, and those that Python writes.
 
 ``sql/<schema>.<view>.sql`` begins with the view's comment: lines of ``--`` up to an empty one or to the query.
 Further lines of ``--`` before the query are notes.
@@ -15,6 +15,8 @@ from conf.papers import paper_table, paper_tables
 from conf.settings import Settings
 from conf.taxonomy import GOEMOTIONS_NAME, EmotionTaxonomy, Taxonomy, load_emotion_taxonomy
 from etl.tables import TABLES, Table, names_in
+from etl.tables.llm import SCHEMA as ANSWERS
+from etl.tables.model import AND_ALSO
 
 COLOURS = {"emotion": "#c4572c", "intent": "#2f6f9f", "neutral": "#858b94"}
 """Of the kinds of labels on the reports' light pages."""
@@ -58,7 +60,7 @@ def named_in(texts: Iterable[str], views: Mapping[str, View]) -> tuple[dict[str,
 
 
 def reference_views(taxonomy: Taxonomy, emotions: EmotionTaxonomy) -> dict[str, View]:
-    """Return the views of the papers' printed tables and of the taxonomies."""
+    """Return the views that are no files: the papers' printed tables, the taxonomies, and the answers of all steps."""
     kinds = [(str(place), label.label, label.kind) for place, label in enumerate(taxonomy.labels)]
     return {
         **{f"analysis.{name}": _printed(name) for name in paper_tables()},
@@ -75,6 +77,10 @@ def reference_views(taxonomy: Taxonomy, emotions: EmotionTaxonomy) -> dict[str, 
                     for place, one in enumerate(taxonomy.labels)
                 ],
             ),
+        ),
+        "llm.generations": (
+            "One raw answer of the language model, with the step that asked for it.",
+            all_answers([table for name, table in TABLES.items() if name.startswith(f"{ANSWERS}.")]),
         ),
         "analysis.emo_pillars_polarities": (
             "The labels of Emo Pillars in their order, each positive, negative, ambiguous or neutral.",
@@ -106,6 +112,18 @@ def token_prices(prices: PriceSettings) -> View:
 
 def _quoted(text: str) -> str:
     return text.replace("\\", "\\\\").replace("'", "\\'")
+
+
+def all_answers(tables: Iterable[Table]) -> str:
+    """Return a query over the raw answers of all steps; ``step`` is the name of a step's table.
+
+    A table that is not there is left out, because its part of the union is marked as optional.
+    """
+    columns = ("model", "request_id", "prompt_hash", "parameters_hash", "sample", "prompt", "answer_start")
+    more = ("parameters", "text", "finish_reason", "prompt_tokens", "answer_tokens", "seconds", "error")
+    selected = f"{', '.join(columns)},\n       {', '.join(more)}"
+    parts = [f"SELECT '{one.name.partition('.')[2]}' AS step, {selected}\nFROM {one.name}" for one in tables]
+    return AND_ALSO.join(parts)
 
 
 def rows_as_sql(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str:

@@ -16,7 +16,7 @@ from pyspark.sql import SparkSession
 from conf.errors import InputError, LossError
 from conf.settings import Settings
 from etl.cli.run_errors import RunError, fault_line, is_bad_input
-from etl.cli.stage_events import followed, publisher, recorder
+from etl.cli.stage_events import publisher, recorder, tables_with_change_feed
 from etl.pipeline import session
 from etl.pipeline.lease import events, leased
 from etl.pipeline.model_checks import check_models
@@ -176,7 +176,7 @@ def _run_locked(
     cores(spark)  # what is not known is told before the first stage
     if any(isinstance(stage.writes, Model) and given_model(stage, settings) is None for stage in stages):
         check_store(settings)
-    for table in followed(settings):
+    for table in tables_with_change_feed(settings):
         contexts.lakehouse.feed_changes(table)
     if any(isinstance(stage.writes, Table) and stage.models for stage in stages):
         for line in idle_gpus(is_local(spark), gpus_here()):

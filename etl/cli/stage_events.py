@@ -74,7 +74,7 @@ def publisher(settings: Settings, say: Callable[[str], None]) -> Callable[[Pipel
     return publish
 
 
-def followed(settings: Settings) -> list[Table]:
+def tables_with_change_feed(settings: Settings) -> list[Table]:
     """Return the tables of ``lakehouse.change_data_feed``.
 
     Raises:

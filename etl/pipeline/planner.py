@@ -182,7 +182,7 @@ class StagePlan:
     settings_hash: str
     models: dict[str, ResolvedModel]
     rebuild: bool = False
-    counted: dict[str, str] = field(default_factory=dict)
+    covered: dict[str, str] = field(default_factory=dict)
 
     @property
     def identities(self) -> dict[str, str]:
@@ -196,7 +196,7 @@ def event_of(stage: Stage, plan: StagePlan | None, event: str, **facts: Any) -> 
     Args:
         plan: None: there is none yet.
     """
-    nothing_counted = dict.fromkeys(("rows_in", "rows_out", "rows_dropped", "rows_quarantined", "output_version"))
+    no_counts = dict.fromkeys(("rows_in", "rows_out", "rows_dropped", "rows_quarantined", "output_version"))
     about: dict[str, Any] = {
         "stage": stage.name,
         "run_id": "" if plan is None else plan.run_id,
@@ -211,7 +211,7 @@ def event_of(stage: Stage, plan: StagePlan | None, event: str, **facts: Any) -> 
         "models": {} if plan is None else plan.identities,
         "package_version": package_version(),
     }
-    return StageEvent(**about | nothing_counted | facts)
+    return StageEvent(**about | no_counts | facts)
 
 
 @dataclass(frozen=True)
@@ -268,7 +268,7 @@ class PipelineContext:
         return cores(self.spark)
 
     @cached_property
-    def counted(self) -> dict[str, int]:
+    def units_dropped(self) -> dict[str, int]:
         """The units in ``ops.dropped`` by stage; the runner updates a stage's number after its run."""
         rows = self.lakehouse.read(DROPPED).groupBy("stage").agg(F.sum("units")).collect()
         return {row[0]: row[1] for row in rows}
@@ -310,11 +310,11 @@ class PipelineContext:
         """Return the plan of a stage without work: its present inputs, settings and models."""
         inputs = {table.name: self._input_identity(stage, table) for table in stage.reads}
         models = {model.name: self.resolve(model) for model in stage.models}
-        (settings_hash, counted) = stage.counted(self.settings)
+        (settings_hash, covered) = stage.covered(self.settings)
         identities = {name: model.identity for name, model in models.items()}
         runs = len(self.log.done(stage.name))
         run_id = run_id_of(stage.name, stage.version, settings_hash, inputs, identities, runs)
-        return StagePlan(None, run_id, inputs, settings_hash, models, counted=counted)
+        return StagePlan(None, run_id, inputs, settings_hash, models, covered=covered)
 
     def _input_identity(self, stage: Stage, table: Table) -> str:
         identity = self.lakehouse.identity(table)
@@ -340,7 +340,7 @@ class PipelineContext:
             return _Need("its rules changed", rebuild=True)
         if last.settings_hash != present.settings_hash:
             files = " or the files that they name" if stage.keys(Counts.FILES) or stage.fingerprint else ""
-            why = what_changed(last.settings or {}, present.counted) or f"its settings{files} changed"
+            why = what_changed(last.settings or {}, present.covered) or f"its settings{files} changed"
             return _Need(why, rebuild=not _planned(stage))
         if last.models != present.identities:
             names = ", ".join(_changed(last.models, present.identities))
@@ -372,7 +372,7 @@ class PipelineContext:
         last = self.log.last(stage.name, "done")
         if last is None or self.log.unfinished(stage.name) is not None or not isinstance(stage.writes, Table):
             return need
-        if self.counted.get(stage.name, 0) == (last.rows_dropped or 0):
+        if self.units_dropped.get(stage.name, 0) == (last.rows_dropped or 0):
             return need
         mends_itself = stage.incremental is None or _planned(stage) or _kept(stage)
         why = need.why or f"its rows in {DROPPED.name} were changed by something else"
@@ -391,7 +391,7 @@ class PipelineContext:
         then = (last.stage_version, last.settings_hash, last.models)
         if then != (stage.version, plan.settings_hash, plan.identities) or self._output_problem(stage, last):
             return None
-        return last if self.counted.get(stage.name, 0) == (last.rows_dropped or 0) else None
+        return last if self.units_dropped.get(stage.name, 0) == (last.rows_dropped or 0) else None
 
     def is_off(self, stage: Stage) -> bool:
         """Return what :func:`is_off` does, under the run's settings."""

@@ -55,7 +55,7 @@ def run_stage(context: PipelineContext, stage: Stage, plan: StagePlan, progress:
         done = replace(done, task_seconds=round(after - before, 2))
     if stage.writes is not None:
         context.log.add(done)
-        context.counted[stage.name] = done.rows_dropped or 0
+        context.units_dropped[stage.name] = done.rows_dropped or 0
     return done
 
 
@@ -69,7 +69,7 @@ class _Runner:
         self.progress = progress
         self.lakehouse = context.lakehouse
         self.ledger = Ledger(context.lakehouse, stage.name, stage.quarantine)
-        self.event = event_of(stage, plan, "started", settings=plan.counted)
+        self.event = event_of(stage, plan, "started", settings=plan.covered)
         settings = context.settings
         (folder, store) = model_places(context.settings)
         self.stage_run = StageRun(

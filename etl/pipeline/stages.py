@@ -231,7 +231,7 @@ class Stage:
         """Return a hash of what counts: settings, and the content of outside files and resources."""
         return self._hashed(*self._declared(settings))
 
-    def counted(self, settings: Settings) -> tuple[str, dict[str, str]]:
+    def covered(self, settings: Settings) -> tuple[str, dict[str, str]]:
         """Return `settings_hash`, and what counts by name: each setting's value, if it is short, or a digest."""
         declared, outside = self._declared(settings)
         shown = {key: _short(value) for key, value in _leaves(declared)}

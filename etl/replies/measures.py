@@ -14,7 +14,7 @@ CELL = ("generator", "source")
 WORD = r"(?U)[\w']+|[^\w\s]"
 
 
-def words_of(text: Column) -> Column:
+def words_and_marks(text: Column) -> Column:
     """Return the lower-case words and marks that distinct-n counts."""
     return F.regexp_extract_all(F.lower(text), F.lit(WORD), F.lit(0))
 
@@ -61,7 +61,7 @@ def distinct_ngrams(generated: DataFrame) -> DataFrame:
     Returns:
         generator, source, distinct_1, distinct_2, mean_words, distinct_replies.
     """
-    replies = generated.select(*CELL, words_of(F.col("reply")).alias("words"))
+    replies = generated.select(*CELL, words_and_marks(F.col("reply")).alias("words"))
     pairs = F.transform(
         F.filter(F.sequence(F.lit(1), F.size("words")), lambda n: n < F.size("words")),
         lambda n: F.slice("words", n, F.lit(2)),
@@ -116,7 +116,7 @@ def table_7(
         F.max("model").alias("model"), F.count("*").alias("examples"), F.count("error").alias("failed")
     )
     distinct = distinct_ngrams(equal_numbers(written)).drop("mean_words")
-    lengths = written.groupBy(*CELL).agg(F.avg(F.size(words_of(F.col("reply")))).alias("mean_words"))
+    lengths = written.groupBy(*CELL).agg(F.avg(F.size(words_and_marks(F.col("reply")))).alias("mean_words"))
     for measured in (perplexities(likelihoods), distinct, lengths, similarities(written, embeddings, model)):
         cells = cells.join(measured, list(CELL), "left")
     trained_on = [f"{regime.generator}/{source}" for regime in COMPARED for source in regime.sources]

@@ -15,6 +15,7 @@ from etl.subtitles import turn_rules as rule
 from etl.subtitles.certain_spans import SPAN, certainty_of, with_spans
 from etl.subtitles.cleaning_words import CleaningWords
 from etl.subtitles.dialogue_cuts import cut_at_removed_turns
+from etl.subtitles.dialogues import sentence_id
 from etl.subtitles.film_rules import judge_films
 from etl.subtitles.text_rules import spoken_text, without_label
 from etl.subtitles.turn_frequency import judge_surplus_turns
@@ -147,7 +148,7 @@ def cut_into_spans(judged: DataFrame, rules: CleaningSettings) -> DataFrame:
     cut = {name: F.slice(name, span["first"] + 1, span["size"]) for name in ("turns", "places")}
     first_only = F.when(F.col("number") == 0, F.col("removed")).otherwise(F.array().cast(REMOVED))
     each = with_columns_once(each, **cut, removed=first_only)
-    own_id = F.concat_ws("-", "subtitle_id", F.get("turns", F.lit(0))["sentence_first"].cast("string"))
+    own_id = sentence_id(F.get("turns", F.lit(0))["sentence_first"])
     named = F.when(F.size("turns") > 0, own_id).otherwise(F.col("dialogue_id"))
     return with_columns_once(each, dialogue_id=named).select(*columns)
 

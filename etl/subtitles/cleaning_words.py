@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import yaml
 
 from conf.resources import text
-from conf.wordlists import words_of
+from conf.wordlists import words_in_languages
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ class CleaningWords:
 def cleaning_words(languages: Sequence[str] = ("en",)) -> CleaningWords:
     """Return the word lists of these languages, those of English without any."""
     names = ("not_names", "profanity", "address_words", "recaps", "credits")
-    lists = {name: words_of(languages or ("en",), name) for name in names}
+    lists = {name: words_in_languages(languages or ("en",), name) for name in names}
     return CleaningWords(**lists, credit_patterns=credit_patterns(languages))
 
 

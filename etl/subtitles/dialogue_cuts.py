@@ -4,7 +4,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from etl.common.columns import with_columns_once
-from etl.subtitles.dialogues import opens_dialogue
+from etl.subtitles.dialogues import opens_dialogue, sentence_id
 
 AFTER_REMOVED = "after_removed_turn"
 
@@ -86,10 +86,10 @@ def cut_at_removed_turns(judged: DataFrame, *, keep_after: bool, silence_seconds
     rows = step.select(*kept, F.inline(numbered))
     begin = F.col("begin")
     size = F.col("end") - begin
-    first_sentence = F.get(turns, begin)["sentence_first"].cast("string")
+    own_id = sentence_id(F.get(turns, begin)["sentence_first"])
     return with_columns_once(
         rows,
-        dialogue_id=F.when(begin == 0, F.col("dialogue_id")).otherwise(F.concat_ws("-", "subtitle_id", first_sentence)),
+        dialogue_id=F.when(begin == 0, F.col("dialogue_id")).otherwise(own_id),
         turns=F.slice(turns, begin + 1, size),
         places=F.slice("places", begin + 1, size),
         removed=F.when(F.col("run") == 0, F.col("removed")).otherwise(F.slice("removed", 1, 0)),

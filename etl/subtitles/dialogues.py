@@ -15,6 +15,15 @@ def opens_dialogue(turn: Column, previous: Column, silence_seconds: float) -> Co
     return F.coalesce(silence_ms > F.lit(round(silence_seconds * 1000)), F.lit(False))
 
 
+def sentence_id(index: Column) -> Column:
+    """Return the id of a file's sentence, `<subtitle_id>-<index>`; a dialogue has the id of its first sentence.
+
+    Args:
+        index: of the sentence in its file; the row has ``subtitle_id``.
+    """
+    return F.concat_ws("-", "subtitle_id", index.cast("string"))
+
+
 def _cut(files: DataFrame, silence_seconds: float) -> DataFrame:
     # `turns` and `opens` are columns of their frame, so that Spark evaluates them once and not per element.
     turns = F.col("turns")
@@ -57,8 +66,7 @@ def sentences_outside_turns(files: DataFrame) -> DataFrame:
     sentences = files.filter(F.size(turns) > 0).select(
         F.col("source_path").alias("work_key"), "subtitle_id", F.explode(uncovered).alias("index")
     )
-    sentence_id = F.concat_ws("-", "subtitle_id", F.col("index").cast("string"))
-    row = dropped_columns("sentence", sentence_id, "no_words", 1, "the sentence has no words")
+    row = dropped_columns("sentence", sentence_id(F.col("index")), "no_words", 1, "the sentence has no words")
     return sentences.select(*row, "work_key")
 
 
@@ -84,7 +92,7 @@ def dialogues_between_silences(files: DataFrame, silence_seconds: float) -> Outc
         sentences in the rows' turns + units of the dropped.
     """
     dialogues = _cut(files, silence_seconds)
-    dialogue_id = F.concat_ws("-", "subtitle_id", F.get("turns", F.lit(0))["sentence_first"].cast("string"))
+    dialogue_id = sentence_id(F.get("turns", F.lit(0))["sentence_first"])
     return Outcome(
         rows=dialogues.select(dialogue_id.alias("dialogue_id"), *DIALOGUE_COLUMNS, *TURN_LISTS),
         dropped=sentences_outside_turns(files).unionByName(files_without_turns(files)),

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from etl.analysis.augesc_report import report
+from etl.analysis.charts import Series, lines, scatter, ticks
 from etl.analysis.findings import Findings
-from etl.analysis.plots import Series, lines, scatter, ticks
 from tests.analysis.html_pages import checked
 
 HOSTILE = "<img src=x onerror=alert(1)> & </style><script>"

@@ -47,7 +47,7 @@ def test_every_single_setting_of_a_section_is_told_apart(
 ) -> None:
     (tmp_path / "1.srt").write_text("1")
     own = {"subtitles.sources": [str(tmp_path)]}
-    counted = [STAGES[stage].counted(load_settings("local", [], own | more)) for more in ({}, {key: value})]
+    counted = [STAGES[stage].covered(load_settings("local", [], own | more)) for more in ({}, {key: value})]
     assert what_changed(counted[0][1], counted[1][1]) == told
     assert (counted[0][0] != counted[1][0]) == (told is not None)
 
@@ -55,9 +55,9 @@ def test_every_single_setting_of_a_section_is_told_apart(
 def test_a_new_file_in_a_source_is_told_by_its_setting(tmp_path: Path) -> None:
     settings = load_settings("local", [], {"subtitles.sources": [str(tmp_path)]})
     (tmp_path / "1.srt").write_text("1")
-    before = STAGES["find_subtitles"].counted(settings)[1]
+    before = STAGES["find_subtitles"].covered(settings)[1]
     (tmp_path / "2.srt").write_text("2")
-    now = STAGES["find_subtitles"].counted(settings)[1]
+    now = STAGES["find_subtitles"].covered(settings)[1]
     assert what_changed(before, now) == "the files of subtitles.sources changed"
 
 
@@ -65,6 +65,6 @@ def test_what_is_recorded_is_short_and_has_no_secrets() -> None:
     settings = load_settings("local", [], {"subtitles.sources": ["s3://KEYID:hunter2secret@bucket/en.zip"]})
     for stage in STAGES.values():
         if stage.fingerprint is None and not stage.missing(settings):
-            recorded = stage.counted(settings)[1]
+            recorded = stage.covered(settings)[1]
             assert all(len(value) < 100 for value in recorded.values())
             assert "hunter2secret" not in str(recorded)

@@ -13,7 +13,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from conf.edos_settings import PublishingSettings
 from conf.errors import InputError
-from etl.analysis.dataset_card import card, size_category
+from etl.analysis.dataset_card import card, restored_card, set_name, size_category
 from etl.analysis.findings import Findings
 from etl.pipeline.folders import Folders
 from etl.publishing.edos_rows import turn_rows
@@ -212,6 +212,25 @@ def test_a_card_has_the_audit_when_there_is_one_and_the_way_back() -> None:
     assert "| band | precision |\n|---|---|\n| 0.9 to 1.0 | 0.8125 |" in text
     assert "restore-text --set lakehouse.root=mine" in text
     assert "sentence_first" in text
+
+
+def test_a_restored_copy_keeps_the_name_of_its_set_and_no_licence() -> None:
+    shared = PublishingSettings(text="references", name="Harbour talks", licence="cc-by-nc-4.0")
+    before = card(example_findings(), shared, rows={"train": 2}, languages=("en",))
+    assert yaml.safe_load(before.split("---\n")[1])["license"] == "cc-by-nc-4.0"
+    text = restored_card(before, {"train": 1}, ("parquet",), ("en",), ("dialogue_id", "turns"))
+    head = yaml.safe_load(text.split("---\n")[1])
+    assert head["pretty_name"] == "Harbour talks"
+    assert head["license"] == "other"
+    assert head["size_categories"] == ["n<1K"]
+
+
+@pytest.mark.parametrize(
+    "before",
+    ["", "no head", *(f"---\n{head}\n---\n" for head in ("", "[]", "{", "pretty_name: [a]", "pretty_name: ' '"))],
+)
+def test_a_card_without_a_name_is_of_edos(before: str) -> None:
+    assert set_name(before) == "edos"
 
 
 @pytest.mark.parametrize(

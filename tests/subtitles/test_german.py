@@ -7,7 +7,7 @@ from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
 from conf.subtitle_settings import CleaningSettings
-from conf.wordlists import words_of
+from conf.wordlists import words_in_languages
 from etl.subtitles.cleaning import clean_dialogues
 from etl.subtitles.cleaning_words import CleaningWords, cleaning_words, credit_patterns
 from etl.subtitles.dialogues import dialogues_between_silences
@@ -45,7 +45,7 @@ große Sorgen gemacht.
 
 
 def test_the_german_lists_have_their_words() -> None:
-    assert words_of(("de",), "address_words") == (), "the rule on narration is measured for English only"
+    assert words_in_languages(("de",), "address_words") == (), "the rule on narration is measured for English only"
     assert "achtung" in GERMAN.not_names
     assert "note" not in GERMAN.not_names
     assert GERMAN.recaps

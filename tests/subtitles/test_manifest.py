@@ -150,7 +150,7 @@ def test_films_of_other_years_are_not_asked_for(
 
 def test_a_span_of_years_is_work_and_none_is_as_before_there_were_spans() -> None:
     before = stage.settings_hash(load_settings("local", []))
-    (_, counted) = stage.counted(load_settings("local", []))
+    (_, counted) = stage.covered(load_settings("local", []))
     assert "subtitles.years" not in counted
     spans = [load_settings("local", [], {"subtitles.years": years}) for years in ([1990, 1999], [1980, 1999], None)]
     (first, second, none) = map(stage.settings_hash, spans)
