@@ -8,8 +8,17 @@ from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
+from conf.llm_settings import ServerSettings
+from udfs.llm_server import ServerGenerator
+from udfs.openai_server import OpenAIServer
+
 Reply = str | tuple[int, str] | dict[str, Any]
 """An answer's text, with its reason to finish as a dict; a dict with a whole response; or a status with a message."""
+
+
+def asking(name: str, settings: ServerSettings, key: str | None = None) -> ServerGenerator:
+    """Return what asks the model of a server that speaks OpenAI's protocol."""
+    return ServerGenerator(OpenAIServer(name, settings, key), settings)
 
 
 class RecordedServer:

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 MOST_BYTES = 16 << 20
-"""Of an answer with its headers, which is far more than ``llm_server.MOST_CHARACTERS`` take."""
+"""Of an answer with its headers, which is far more than ``openai_server.MOST_CHARACTERS`` take."""
 _NOW = threading.local()
 
 

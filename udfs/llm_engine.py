@@ -1,6 +1,6 @@
 """A language model's server that a worker starts on its own machine and watches: vLLM, or another command's.
 
-The server answers as ``udfs.llm_server`` asks it, on 127.0.0.1 alone. It has the GPUs of its worker's task, and ends
+The server answers as ``udfs.openai_server`` asks it, on 127.0.0.1 alone. It has the GPUs of its worker's task, and ends
 with the worker.
 """
 
@@ -22,6 +22,7 @@ from conf.llm_settings import DecodingSettings, LlmSettings
 from conf.redaction import redacted
 from udfs.llm_requests import Answer, Request, UnavailableError
 from udfs.llm_server import ServerGenerator
+from udfs.openai_server import OpenAIServer
 from udfs.task_gpus import task_gpus
 
 NAME = "model"
@@ -109,7 +110,7 @@ class Engine:
         self._log = log
         local = {"url": f"{url}/v1", "dialect": "vllm", "requests_per_minute": None, "retries": 1}
         served = settings.server.model_copy(update={**local, "concurrency": settings.engine.concurrency})
-        self.client = ServerGenerator(NAME, served)
+        self.client = ServerGenerator(OpenAIServer(NAME, served), served)
         self.stop: Callable[[], None] = weakref.finalize(self, _stop, process, log)
 
     @classmethod

@@ -484,8 +484,8 @@ _STATUSES = "200 OK|204 No|302 Found|400 Bad|401 No|413 Large|422 Bad|429 Later|
 def servers(rng: random.Random, number: int) -> End:
     """A server's answer: unchanged, its text arrives; damaged, a row has a text or a reason, or the server is named."""
     from conf.llm_settings import DecodingSettings, ServerSettings
+    from tests.llm_servers import asking
     from udfs.llm_requests import Request, UnavailableError
-    from udfs.llm_server import ServerGenerator
 
     said = rng.choice(("yes", "é\u2028x", "1. Joy\n2. Fear", "{}", "a" * 3000))
     choice = {"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": said}}
@@ -512,7 +512,7 @@ def servers(rng: random.Random, number: int) -> End:
     intact = kind == 0 and len(_REPLY[0]) == len(whole)
     settings = ServerSettings(url=_server(), retries=0, timeout_seconds=2, concurrency=1)
     try:
-        answer = ServerGenerator("m", settings, key=_KEY).answers([Request("p")], DecodingSettings(max_new_tokens=9))[0]
+        answer = asking("m", settings, _KEY).answers([Request("p")], DecodingSettings(max_new_tokens=9))[0]
     except UnavailableError as error:
         assert "\n" not in str(error)
         assert _KEY not in str(error)

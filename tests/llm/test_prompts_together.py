@@ -18,11 +18,10 @@ from etl.pipeline.incremental import plan_batches
 from etl.pipeline.model_loader import ResolvedModel
 from etl.pipeline.stages import Incremental
 from jobs.emo_pillars.synthesis import emo_pillars_ask_utterances
-from tests.llm_servers import RecordedServer, prompt_of
+from tests.llm_servers import RecordedServer, asking, prompt_of
 from udfs.generate import TRIED, answers_of, generate_answers, source_of, spread, used_parameters
 from udfs.llm_kinds import Source
 from udfs.llm_requests import TOGETHER, UNAVAILABLE, Answer, Request
-from udfs.llm_server import ServerGenerator
 
 GREEDY = DecodingSettings(max_new_tokens=20)
 CACHE = 380
@@ -181,7 +180,7 @@ def test_extra_fields_that_are_none_are_refused(fields: str) -> None:
 def test_prompts_are_counted_in_the_servers_tokens(counted: Any, most: int) -> None:
     decoding = DecodingSettings(max_new_tokens=1_500, max_total_tokens=100, chat=False)
     with RecordedServer(lambda body: "x" if "max_tokens" in body else counted).running() as running:
-        generator = ServerGenerator("recorded", ServerSettings(url=running.url))
+        generator = asking("recorded", ServerSettings(url=running.url))
         answers = generator.answers([Request("four words are here")], decoding)
         answers += generator.answers([Request("four words are here")], decoding)
     assert [answer.text for answer in answers] == ["x", "x"]

@@ -14,7 +14,7 @@ from etl.augesc.generation import with_schema
 from etl.emo_pillars.step import OURS, Rules, Step
 from etl.emo_pillars.steps import SYNTHESIS, topic_names
 from udfs.llm_requests import Request
-from udfs.llm_server import extra_fields
+from udfs.openai_server import extra_fields
 
 SCHEMA = '{"type": "object"}'
 

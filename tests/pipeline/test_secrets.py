@@ -17,10 +17,9 @@ from etl.pipeline.planner import PipelineContext
 from etl.subtitles.sources import shown_sources
 from etl.tables import TABLES
 from jobs.subtitles.ingest import find_subtitles, ingest_subtitles
-from tests.llm_servers import RecordedServer
+from tests.llm_servers import RecordedServer, asking
 from tests.stages import run_stages
 from udfs.llm_requests import Request
-from udfs.llm_server import ServerGenerator
 
 CANARY = "c4naryTweets"
 FILM = "<document><s id='1'><time id='T1S' value='00:00:01,000' /><w id='1.1'>Rain</w></s></document>"
@@ -78,7 +77,7 @@ def test_a_server_that_echoes_the_key_leaves_it_in_no_answer() -> None:
         }[prompt]
 
     with RecordedServer(reply).running() as server:
-        generator = ServerGenerator("recorded", ServerSettings(url=server.url, retries=0), CANARY)
+        generator = asking("recorded", ServerSettings(url=server.url, retries=0), CANARY)
         names = ("refused", "plain", "odd", "said")
         answers = generator.answers([Request(name) for name in names], DecodingSettings())
     assert server.keys, "the key was sent"
@@ -87,7 +86,7 @@ def test_a_server_that_echoes_the_key_leaves_it_in_no_answer() -> None:
     assert CANARY not in repr(answers)
     with pytest.raises(InputError, match=r"http://\*\*\*@127") as refused:
         load_settings("local", [], [f"llm.server.url=http://user:{CANARY}@127.0.0.1:9/v1"])
-    away = ServerGenerator("m", ServerSettings(url="http://127.0.0.1:9/v1", retries=0), CANARY)
+    away = asking("m", ServerSettings(url="http://127.0.0.1:9/v1", retries=0), CANARY)
     with pytest.raises(RuntimeError, match="unreachable") as later:
         away.answers([Request("p")], DecodingSettings())
     assert CANARY not in f"{refused.value}{later.value}"

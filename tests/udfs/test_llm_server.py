@@ -14,19 +14,20 @@ from conf.llm_settings import DecodingSettings, ServerSettings
 from conf.prompts import prompt as prompt_text
 from etl.emo_pillars.step import OURS
 from etl.emo_pillars.steps.soft_labels import labels_with_levels
-from tests.llm_servers import RecordedServer, as_the_dialect_answers, prompt_of
+from tests.llm_servers import RecordedServer, as_the_dialect_answers, asking, prompt_of
 from tests.ports import free_port
 from tests.udfs.tiny_models import tiny_language_model
 from udfs.generate import answers_to
 from udfs.llm_requests import UNAVAILABLE, Answer, Request, UnavailableError, continuation
-from udfs.llm_server import Pace, ServerGenerator, extra_fields, most_tokens
+from udfs.llm_server import Pace, ServerGenerator
+from udfs.openai_server import extra_fields, most_tokens
 
 TEMPLATE = prompt_text("emo_pillars/soft_labels")
 GREEDY = DecodingSettings(max_new_tokens=20)
 
 
 def asked(server: RecordedServer, **settings: object) -> ServerGenerator:
-    return ServerGenerator("recorded", ServerSettings(url=server.url, **{"retries": 2, **settings}), "a key")
+    return asking("recorded", ServerSettings(url=server.url, **{"retries": 2, **settings}), "a key")
 
 
 def test_answers_come_in_the_order_of_the_requests_and_many_are_under_way() -> None:
@@ -42,6 +43,41 @@ def test_answers_come_in_the_order_of_the_requests_and_many_are_under_way() -> N
         assert server.keys == {"Bearer a key"}
         assert all(answer.finish_reason == "stop" and answer.seconds > 0 for answer in found)
         assert {body["max_tokens"] for body in server.asked} == {20}
+
+
+class Telegraph:
+    """A served model that speaks no HTTP at all."""
+
+    def __init__(self, cut: str = "") -> None:
+        self.cut = cut
+
+    def check(self) -> None:
+        raise InputError("no line")
+
+    def answer(self, request: Request, decoding: DecodingSettings) -> Answer:
+        if request.prompt == self.cut:
+            raise RuntimeError("the line is cut")
+        return Answer(None, error="not a word") if not request.prompt else Answer(f"{request.prompt} stop", "stop")
+
+
+def test_a_server_of_another_protocol_is_asked_in_the_same_way() -> None:
+    settings = ServerSettings(concurrency=1)
+    with pytest.raises(InputError, match="no line"):
+        ServerGenerator(Telegraph(), settings).check()
+    found = ServerGenerator(Telegraph(), settings).answers([Request("rain"), Request(""), Request("sun")], GREEDY)
+    assert [(answer.text, answer.error) for answer in found] == [
+        ("rain stop", None),
+        (None, "not a word"),
+        ("sun stop", None),
+    ]
+    assert all(answer.seconds is not None and answer.seconds >= 0 for answer in found)
+    with pytest.raises(UnavailableError, match="the line is cut") as cut:
+        ServerGenerator(Telegraph(cut="sun"), settings).answers([Request(p) for p in ("rain", "sun", "hail")], GREEDY)
+    first, second, third = cut.value.answers
+    assert first is not None
+    assert first.text == "rain stop"
+    assert second is None
+    assert third is None or third.text == "hail stop"
 
 
 def test_what_the_request_does_wrong_is_its_rows_error_and_the_rest_go_on() -> None:
@@ -107,7 +143,7 @@ def test_a_busy_server_is_asked_again() -> None:
 
 def test_a_server_that_is_away_says_so_in_one_line() -> None:
     port = free_port()
-    away = ServerGenerator("m", ServerSettings(url=f"http://127.0.0.1:{port}/v1", retries=0))
+    away = asking("m", ServerSettings(url=f"http://127.0.0.1:{port}/v1", retries=0))
     with pytest.raises(InputError, match=f"no language model at http://127.0.0.1:{port}/v1") as error:
         away.check()
     assert "\n" not in str(error.value)
@@ -292,7 +328,7 @@ def test_a_real_server_answers(tmp_path: Path) -> None:
     try:
         url = f"http://localhost:{port}/v1"
         server = ServerSettings(url=url, dialect="openai", timeout_seconds=60)
-        generator = ServerGenerator(str(folder), server)
+        generator = asking(str(folder), server)
         for _ in range(120):
             try:
                 generator.check()

@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 from conf.llm_settings import DecodingSettings, ServerSettings, address_fault
+from tests.llm_servers import asking
 from udfs.failures import MOST_CHARACTERS, REFUSED, is_device_fault, untrusted
 from udfs.llm_requests import Answer, Request, UnavailableError
-from udfs.llm_server import ServerGenerator
 
 GREEDY = DecodingSettings(max_new_tokens=9)
 KEY = "a-key-of-no-known-form-4711"
@@ -62,7 +62,7 @@ def _body(content: bytes | str | Any, status: str = "200 OK", kind: str = "appli
 def _asked(send: Send, seconds: float = 2) -> Answer:
     with _server(send) as url:
         settings = ServerSettings(url=url, retries=0, timeout_seconds=seconds, concurrency=1)
-        return ServerGenerator("m", settings, key=KEY).answers([Request("p")], GREEDY)[0]
+        return asking("m", settings, KEY).answers([Request("p")], GREEDY)[0]
 
 
 def _choice(**fields: Any) -> dict[str, Any]:

@@ -16,8 +16,11 @@ PREFIX = "openai:"
 def client(source: Source) -> "ServerGenerator":
     """Return the worker's client of the server."""
     from udfs.llm_server import ServerGenerator
+    from udfs.openai_server import OpenAIServer
 
-    return ServerGenerator(source.identity.removeprefix(PREFIX), source.settings.server, source.key, source.workers)
+    server = source.settings.server
+    model = OpenAIServer(source.identity.removeprefix(PREFIX), server, source.key)
+    return ServerGenerator(model, server, source.workers)
 
 
 def check(source: Source) -> None:
@@ -27,9 +30,9 @@ def check(source: Source) -> None:
 
 def beside(source: Source, decoding: DecodingSettings) -> dict[str, Any]:
     """Return what the server does not get of a decoding, and what it gets beside it."""
-    from udfs import llm_server
+    from udfs import openai_server
 
-    return llm_server.beside(decoding, source.settings.server)
+    return openai_server.beside(decoding, source.settings.server)
 
 
 KIND = Kind(

@@ -21,9 +21,9 @@ def engine(source: Source) -> "EngineGenerator":
 
 def beside(source: Source, decoding: DecodingSettings) -> dict[str, Any]:
     """Return what the server does not get of a decoding, and what it gets beside it."""
-    from udfs import llm_server
+    from udfs import openai_server
 
-    return llm_server.beside(decoding, source.settings.server.model_copy(update={"dialect": "vllm"}))
+    return openai_server.beside(decoding, source.settings.server.model_copy(update={"dialect": "vllm"}))
 
 
 KIND = Kind("vllm:", engine, shared=True, whole_gpu=True, prompts_per_minute=SERVED_PER_MINUTE, beside=beside)

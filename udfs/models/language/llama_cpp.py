@@ -16,8 +16,8 @@ from conf.errors import InputError
 from conf.llm_settings import DecodingSettings
 from udfs.failures import error_line
 from udfs.llm_requests import Answer, Request
-from udfs.llm_server import chat_messages, extra_fields, read_answer, request_fields
 from udfs.models.gguf_header import GgufHeader, gguf_file, read_header
+from udfs.openai_server import chat_messages, extra_fields, read_answer, request_fields
 
 DIALECT = "llama.cpp"
 
