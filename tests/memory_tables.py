@@ -18,9 +18,9 @@ from pyspark.sql import functions as F
 
 from conf.settings import LakehouseSettings
 from etl.pipeline import lakehouse
-from etl.pipeline.session import configured
 from etl.pipeline.storage import EVERYTHING, Commit, TableStorage
 from etl.tables import Table
+from tests.frames import computed
 
 
 @dataclass
@@ -113,9 +113,7 @@ class MemoryTables(TableStorage):
 
     def _put(self, table: Table, rows: DataFrame, metadata: str) -> None:
         selected = rows.select(*[rows[one.name].cast(one.dataType).alias(one.name) for one in table.schema])
-        # A checkpoint of a plan that is not adaptive has a partitioning that self joins cannot rename (Spark 3.5).
-        with configured(self.spark, "spark.sql.adaptive.enabled", "true"):
-            checked = selected.localCheckpoint()
+        checked = computed(selected)
         own = self.kept.setdefault(table.name, Kept(checked))
         own.rows = checked
         own.commits.append(metadata)

@@ -19,6 +19,7 @@ from etl.tables import edos
 from etl.tables.model import Table
 from etl.tables.ops import DROPPED
 from etl.tables.subtitles import CLEAN_DIALOGUES, DIALOGUES, FILES, TURN_SCORES
+from tests.frames import computed
 
 # text, block, start, end, the model's score that a turn starts here
 SENTENCES = (
@@ -58,7 +59,7 @@ def made(spark: SparkSession) -> dict[str, DataFrame]:
         explicit_marks=True,
         silence_ends_turn_ms=5_000,
     )
-    raw = dialogues_between_silences(turns, 5.0).rows.persist()
+    raw = computed(dialogues_between_silences(turns, 5.0).rows)
     outcome = clean_dialogues(raw, CleaningSettings(min_alphabetic_share=0.5), cleaning_words(), persist=cached)
     assert outcome.dropped is not None
     dropped = outcome.dropped.selectExpr("'clean_dialogues' AS stage", "*")
@@ -69,8 +70,8 @@ def made(spark: SparkSession) -> dict[str, DataFrame]:
         TURN_SCORES.name: scored,
         DIALOGUES.name: raw,
         edos.WEAK_LABELS.name: weak,
-        CLEAN_DIALOGUES.name: outcome.rows.persist(),
-        DROPPED.name: dropped.unionByName(spark.sql(below), allowMissingColumns=True).persist(),
+        CLEAN_DIALOGUES.name: computed(outcome.rows),
+        DROPPED.name: computed(dropped.unionByName(spark.sql(below), allowMissingColumns=True)),
     }
 
 

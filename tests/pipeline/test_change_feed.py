@@ -9,7 +9,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from conf.errors import InputError
 from conf.settings import LakehouseSettings, load_settings
-from etl.cli.stage_events import followed
+from etl.cli.stage_events import tables_with_change_feed
 from etl.pipeline.lakehouse import Lakehouse
 from etl.tables.subtitles import LEMMAS
 
@@ -45,6 +45,6 @@ def test_a_new_table_has_a_feed_from_its_first_row(spark: SparkSession, tmp_path
 def test_a_name_that_is_no_table_is_bad_input() -> None:
     settings = load_settings("local", [], {"lakehouse.change_data_feed": ["edos.dialogues", "edos.dialogs"]})
     with pytest.raises(InputError, match=r"'edos\.dialogs' is not a table"):
-        followed(settings)
+        tables_with_change_feed(settings)
     known = load_settings("local", [], {"lakehouse.change_data_feed": ["edos.dialogues"]})
-    assert [table.name for table in followed(known)] == ["edos.dialogues"]
+    assert [table.name for table in tables_with_change_feed(known)] == ["edos.dialogues"]

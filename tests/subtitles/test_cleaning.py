@@ -16,6 +16,7 @@ from etl.subtitles.cleaning import clean_dialogues
 from etl.subtitles.cleaning_words import cleaning_words
 from etl.subtitles.text_rules import spoken_text
 from etl.tables.subtitles import CLEAN_DIALOGUES, DIALOGUES
+from tests.frames import outcome_computed
 from tests.subtitles.cleaning_cases import cleaning_values
 from tests.subtitles.counts import count_turns
 
@@ -243,7 +244,7 @@ def ledger(outcome: Outcome) -> dict[tuple[str, str], tuple[str, int]]:
 
 def test_all_rules_and_a_ledger_that_adds_up(spark: SparkSession) -> None:
     dialogues = dialogues_of(spark, DIALOGUES_IN, {"reef-0": ["Short", " documentary"]})
-    outcome = clean_dialogues(dialogues, RULES, WORDS, persist=cached)
+    outcome = outcome_computed(clean_dialogues(dialogues, RULES, WORDS, persist=cached))
     assert outcome.rows.schema.simpleString() == CLEAN_DIALOGUES.schema.simpleString()
     rows = {row["dialogue_id"]: row for row in outcome.rows.collect()}
     kept = {name: [turn["text"] for turn in row["turns"]] for name, row in rows.items()}
@@ -297,6 +298,7 @@ def test_an_excluded_genre_is_named(spark: SparkSession) -> None:
         dialogues_of(spark, texts, genres),
         CleaningSettings(preset="paper", excluded_genres=("Documentary", "News")),
         WORDS,
+        persist=cached,
     )
     assert [row["dialogue_id"] for row in outcome.rows.collect()] == ["play-0"]
     assert outcome.dropped is not None
@@ -368,7 +370,7 @@ def test_turns_stay_as_long_as_they_are_certain(spark: SparkSession, least: floa
     texts = {name: DIALOGUES_IN[name] for name in ("again-0", "sound-0", "names-0", "short-0")}
     rules = RULES.model_copy(update={"min_certainty": least, "certain_turns": "first"})
     dialogues = dialogues_of(spark, texts, {})
-    outcome = clean_dialogues(dialogues, rules, WORDS, persist=cached)
+    outcome = outcome_computed(clean_dialogues(dialogues, rules, WORDS, persist=cached))
     rows = {row["dialogue_id"]: row for row in outcome.rows.collect()}
     assert {name: len(row["turns"]) for name, row in rows.items()} == expected
     for row in rows.values():

@@ -10,6 +10,7 @@ from etl.pipeline.spark_api import cached
 from etl.subtitles.cleaning import clean_dialogues
 from etl.subtitles.cleaning_words import cleaning_words
 from etl.tables.subtitles import DIALOGUES
+from tests.frames import outcome_computed
 from tests.subtitles.counts import count_turns
 
 ADVERT = "Subtitles : Ana Roca"
@@ -28,7 +29,7 @@ def cleaned(spark: SparkSession, turns: list[Line], **rules: object) -> Outcome:
     row = ("f-7", "xml/f.xml", "f", "film", "v2018", "en", 2001, ["Drama"], placed, certainties)
     dialogues = spark.createDataFrame([row], StructType(DIALOGUES.schema.fields[:10]))
     given = {"preset": "trusted", **rules}
-    outcome = clean_dialogues(dialogues, CleaningSettings(**given), cleaning_words(), 5.0, cached)
+    outcome = outcome_computed(clean_dialogues(dialogues, CleaningSettings(**given), cleaning_words(), 5.0, cached))
     assert outcome.dropped is not None
     gone = sum(row["units"] for row in outcome.dropped.collect())
     assert count_turns(outcome.rows) + gone == len(turns)

@@ -5,9 +5,11 @@ from pyspark.sql.types import StructType
 
 from conf.subtitle_settings import CleaningSettings
 from etl.pipeline.outcome import Outcome
+from etl.pipeline.spark_api import cached
 from etl.subtitles.cleaning import clean_dialogues
 from etl.subtitles.cleaning_words import cleaning_words
 from etl.tables.subtitles import DIALOGUES
+from tests.frames import outcome_computed
 from tests.subtitles.counts import count_turns
 from udfs.vocabulary import count_words
 
@@ -39,6 +41,10 @@ def film(
         )
         for number, turns in enumerate(texts)
     ]
+
+
+def cleaned(dialogues: DataFrame, rules: CleaningSettings) -> Outcome:
+    return outcome_computed(clean_dialogues(dialogues, rules, WORDS, persist=cached))
 
 
 def reasons(outcome: Outcome) -> dict[str, tuple[str, str, int]]:
@@ -73,7 +79,7 @@ def test_silent_films_and_narration_without_genre_go(spark: SparkSession) -> Non
         *film("brief", [], 2001, narrated("cove")[:3]),
     ]
     dialogues = spark.createDataFrame(films, raw_schema())
-    outcome = clean_dialogues(dialogues, RULES, WORDS, persist=DataFrame.persist)
+    outcome = cleaned(dialogues, RULES)
     assert {row["movie_id"] for row in outcome.rows.collect()} == {"sound", "talk", "known", "riff", "brief"}
     gone = reasons(outcome)
     assert gone["cards-9"] == ("silent_film", "1925: 1.10 turns a dialogue", 2)
@@ -83,7 +89,7 @@ def test_silent_films_and_narration_without_genre_go(spark: SparkSession) -> Non
     assert sum(reason == "narration" for reason, _, _ in gone.values()) == 24
     assert count_turns(dialogues) == count_turns(outcome.rows) + sum(units for _, _, units in gone.values())
     off = CleaningSettings(near_duplicates=False, drop_silent_films=False, min_address_share=None)
-    kept = {row["movie_id"] for row in clean_dialogues(dialogues, off, WORDS, persist=DataFrame.persist).rows.collect()}
+    kept = {row["movie_id"] for row in cleaned(dialogues, off).rows.collect()}
     assert kept == {"cards", "sound", "reef", "talk", "song", "known", "riff", "brief"}
 
 
@@ -94,7 +100,7 @@ def test_of_a_frequent_text_so_many_occurrences_stay(spark: SparkSession) -> Non
     ]
     dialogues = spark.createDataFrame(film("boat", ["Drama"], 2001, texts), raw_schema())
     rules = CleaningSettings(near_duplicates=False, max_turn_frequency=5)
-    outcome = clean_dialogues(dialogues, rules, WORDS, persist=DataFrame.persist)
+    outcome = cleaned(dialogues, rules)
     kept = {row["dialogue_id"]: [turn["text"] for turn in row["turns"]] for row in outcome.rows.collect()}
     gone = reasons(outcome)
     assert sum(turns.count("Never .") for turns in kept.values()) == 5
@@ -105,7 +111,7 @@ def test_of_a_frequent_text_so_many_occurrences_stay(spark: SparkSession) -> Non
     after = [detail for reason, detail, _ in gone.values() if reason == "after_removed_turn"]
     assert set(after) == {"turn 1 went: frequent_turn", "turn 3 went: frequent_turn"}
     assert count_turns(dialogues) == count_turns(outcome.rows) + sum(units for _, _, units in gone.values())
-    again = clean_dialogues(dialogues.repartition(5), rules, WORDS, persist=DataFrame.persist).rows
+    again = cleaned(dialogues.repartition(5), rules).rows
     assert {row["dialogue_id"]: len(row["turns"]) for row in again.collect()} == {n: len(t) for n, t in kept.items()}
 
 
@@ -114,7 +120,7 @@ def test_the_ledger_keeps_the_raw_places_of_turns(spark: SparkSession) -> None:
     other = [[f"Is it number {n} ?", "Never ."] for n in range(3)]
     dialogues = spark.createDataFrame(film("boat", ["Drama"], 2001, texts + other), raw_schema())
     rules = CleaningSettings(near_duplicates=False, max_turn_frequency=1)
-    outcome = clean_dialogues(dialogues, rules, WORDS, persist=DataFrame.persist)
+    outcome = cleaned(dialogues, rules)
     gone = {name: entry for name, entry in reasons(outcome).items() if name.startswith("boat-0/")}
     assert gone["boat-0/1"][0] == "nothing_said"
     assert gone["boat-0/4"] == ("credit", "Subtitles : Ana Roca", 1)
@@ -143,14 +149,14 @@ def test_films_that_nobody_can_read_are_left_out_by_the_preset_trusted(spark: Sp
     ]
     dialogues = spark.createDataFrame(films, raw_schema())
     rules = CleaningSettings(preset="trusted", near_duplicates=False)
-    outcome = clean_dialogues(dialogues, rules, WORDS, persist=DataFrame.persist)
+    outcome = cleaned(dialogues, rules)
     assert {row["movie_id"] for row in outcome.rows.collect()} == {"whole", "undated", "fremd"}
     gone = reasons(outcome)
     assert gone["broken-0"][0] == "broken_words"
     assert gone["unended-0"] == ("no_end_marks", "1.0000 unended turns", 2)
     assert gone["early-0"] == ("wrong_year", "1896: 2.00 turns a dialogue", 2)
     assert len(gone) == 60
-    kept = clean_dialogues(dialogues, RULES, WORDS, persist=DataFrame.persist).rows
+    kept = cleaned(dialogues, RULES).rows
     assert {row["movie_id"] for row in kept.collect()} >= {"broken", "unended", "early"}
 
 

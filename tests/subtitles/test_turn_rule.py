@@ -12,6 +12,7 @@ from conf.errors import InputError
 from conf.settings import load_settings
 from conf.subtitle_settings import CleaningSettings
 from conf.training_settings import SegmenterOptions, SvmOptions, TurnPairSettings
+from etl.pipeline.spark_api import cached
 from etl.subtitles.cleaning import clean_dialogues
 from etl.subtitles.cleaning_words import cleaning_words
 from etl.subtitles.dialogues import dialogues_between_silences
@@ -24,6 +25,7 @@ from etl.subtitles.turn_scorers import turn_scorer
 from etl.subtitles.turn_scoring import by_rule, score_turns
 from etl.subtitles.turns import turns_of
 from etl.training.recipes.turn_segmenter import SegmenterKinds, kind_for, train_and_register_turn_segmenter
+from tests.frames import computed
 from tests.stages import stage_run
 
 FILM = """1
@@ -134,13 +136,14 @@ def test_one_small_film_becomes_clean_dialogues(spark: SparkSession, tmp_path: P
     assert said[0].startswith("0 training pairs, fewer than training.turn_segmenter.min_pairs=1,600 of both answers")
     model = run.model(f"models:/{options.name}@champion")
     scorer = turn_scorer(model.path, LemmaTable.of({}), 8, 1)
-    scores = score_turns(files, scorer, model.identity)
+    scores = computed(score_turns(files, scorer, model.identity))
     (row,) = scores.collect()
     assert row["sources"] == ["rule"] * 4 + ["mark", "rule"]
     ruled = scores.select("source_path", "scores", "carried", by_rule(scores).alias("ruled"))
     turns = turns_of(files.join(F.broadcast(ruled), "source_path"), explicit_marks=True, silence_ends_turn_ms=5_000)
-    raw = dialogues_between_silences(turns, 5.0).rows
-    clean = clean_dialogues(raw, CleaningSettings(), cleaning_words()).rows.orderBy("dialogue_id").collect()
+    raw = computed(dialogues_between_silences(turns, 5.0).rows)
+    outcome = clean_dialogues(raw, CleaningSettings(), cleaning_words(), persist=cached)
+    clean = outcome.rows.orderBy("dialogue_id").collect()
     assert [[turn["text"] for turn in one["turns"]] for one in clean] == [
         [
             "Where were you last night ?",
