@@ -13,7 +13,7 @@ from conf.llm_settings import ANY_JSON, DecodingSettings, LlmSettings
 from udfs.failures import error_line
 from udfs.llm_engine import VISIBLE, visible_gpus
 from udfs.llm_requests import Answer, Request, UnavailableError, answered_in_halves, continuation, seed_of
-from udfs.llm_server import chat_messages, most_tokens
+from udfs.openai_server import chat_messages, most_tokens
 
 _PRECISIONS = {"auto": "auto", "fp32": "float32", "bf16": "bfloat16", "fp16": "float16"}
 _DEAD = "EngineDeadError"

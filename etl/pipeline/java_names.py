@@ -7,7 +7,10 @@ from pyspark.sql import SparkSession
 
 from etl.pipeline.spark_api import is_connect, java
 
-NAMES = ("functions", "PythonUtils", "PythonSQLUtils", "PythonRDD", "org", "java")
+NAMES = (
+    *("functions", "PythonUtils", "PythonSQLUtils", "PythonRDD", "SerDeUtil", "SimplePythonFunction", "SparkSession"),
+    *("PythonParallelizeServer", "ArrowIteratorServer", "org", "java"),
+)
 """Classes that PySpark finds by imports with a star, each of which searches all jars, and roots of full names."""
 
 

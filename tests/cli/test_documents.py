@@ -1,6 +1,8 @@
 """The generated files follow from the declarations of stages, tables, views and settings."""
 
 import re
+from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -10,8 +12,8 @@ from conf.settings import Settings
 from conf.taxonomy import load_taxonomy
 from etl.analysis.views import all_views
 from etl.analysis.without_spark import view_columns
-from etl.cli import reference
-from etl.cli.documents import generated, outdated, write
+from etl.cli import documents, reference
+from etl.cli.documents import outdated, write
 from etl.cli.pipeline_picture import THEMES, arrows, chapters, pipeline_svg, places
 from etl.cli.setting_texts import leaves, shown
 from etl.tables import TABLES
@@ -42,6 +44,14 @@ MAIN_JOB = (
 )
 
 
+@pytest.fixture(autouse=True, scope="module")
+def made_once() -> Iterator[None]:
+    """The texts of the generated files follow from the program alone: they are made once for all tests here."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(documents, "generated", cache(documents.generated))
+        yield
+
+
 def cells(row: str) -> list[str]:
     """The cells of a row of a Markdown table."""
     return [cell.strip() for cell in re.split(r"(?<!\\)\|", row)[1:-1]]
@@ -62,7 +72,7 @@ def test_generated_files_are_up_to_date() -> None:
 
 
 def test_a_changed_and_a_missing_file_are_seen_and_written(tmp_path: Path) -> None:
-    assert set(write(tmp_path)) == set(generated())
+    assert set(write(tmp_path)) == set(documents.generated())
     (tmp_path / "docs" / "settings.md").write_text("# Settings\n", "utf-8")
     (tmp_path / "docs" / "stages.md").unlink()
     assert outdated(tmp_path) == ["docs/stages.md", "docs/settings.md"]
@@ -118,14 +128,14 @@ def test_every_setting_has_a_meaning() -> None:
 
 
 def test_no_cell_of_a_generated_page_hides_text_as_html() -> None:
-    for path, text in generated().items():
+    for path, text in documents.generated().items():
         if path.endswith(".md"):
             outside = re.sub(r"`[^`\n]*`|<!--.*?-->", "", text)
             assert not re.search(r"<\w", outside), path
 
 
 def test_rows_have_as_many_cells_as_the_head() -> None:
-    for path, text in generated().items():
+    for path, text in documents.generated().items():
         for table in re.findall(r"(?:^\|.*\|$\n?)+", text, re.MULTILINE) if path.endswith(".md") else ():
             assert len({len(cells(row)) for row in table.splitlines()}) == 1, path
 

@@ -48,7 +48,7 @@ def test_answers_come_in_the_order_of_the_requests_and_many_are_under_way() -> N
 class Telegraph:
     """A served model that speaks no HTTP at all."""
 
-    def __init__(self, cut: str = "") -> None:
+    def __init__(self, cut: str | None = None) -> None:
         self.cut = cut
 
     def check(self) -> None:
@@ -318,6 +318,7 @@ def test_the_pace_is_kept() -> None:
     assert time.monotonic() - began >= 0.1
 
 
+@pytest.mark.slow
 def test_a_real_server_answers(tmp_path: Path) -> None:
     """`transformers serve` with a tiny model of random weights."""
     folder = tiny_language_model(tmp_path / "model")
