@@ -422,7 +422,7 @@ A dialogue is restored if all its turns have the labelled text, by `text_check`.
 
 
 def example_row(row: str | None, column: str) -> str:
-    """Return a row of an export as a part of its card; "" where there is none.
+    """Return a row of an export as a part of its card; "" for an export without rows.
 
     Args:
         row: as JSON.

@@ -18,7 +18,7 @@ ROWS_PER_FILE = 2_000
 
 @dataclass(frozen=True)
 class Item:
-    """A text of a row, such as a turn, with its labels and their scores; a score is None where there is none."""
+    """A text of a row, such as a turn, with its labels and their scores; a label may have no score."""
 
     text: str
     labels: Sequence[tuple[str, float | None]] = ()

@@ -1,7 +1,8 @@
 """The pages that search all rows of EDOS, Emo Pillars and AugESC, with their files, beside the reports."""
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
+from itertools import islice
 from typing import Any
 
 from pyspark.sql import DataFrame
@@ -37,7 +38,8 @@ def write_searchable(
     place = f"{folder.rstrip('/')}/{name}"
     found = RowFiles()
     written = set()
-    for group in _groups(rows.toLocalIterator()):
+    every = iter(rows.toLocalIterator())
+    while group := list(islice(every, ROWS_PER_FILE)):
         for file, text in found.add([row_of(row) for row in group]):
             folders.write_text(f"{place}/{file}", text)
             written.add(file)
@@ -49,18 +51,6 @@ def write_searchable(
     folders.write_text(f"{place}.html", search_page(told, found, name))
     run.say(f"{found.count:,} {told.what} to search: {place}.html")
     return f"{name}.html"
-
-
-def _groups(rows: Iterable[Any]) -> Iterable[list[Any]]:
-    """Yield the rows of each file."""
-    group: list[Any] = []
-    for row in rows:
-        group.append(row)
-        if len(group) == ROWS_PER_FILE:
-            yield group
-            group = []
-    if group:
-        yield group
 
 
 def edos_page(dialogues: int, back: str) -> SearchPage:

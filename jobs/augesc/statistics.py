@@ -55,26 +55,21 @@ def augesc_compare_words(measured: DataFrame, conversations: DataFrame, counted:
     return Outcome(rows, rows_in=statistics.count_typical_words(counts, counted.typical_words))
 
 
+SHOWN = (
+    tables.STATISTICS,
+    tables.TYPICAL_WORDS,
+    tables.BIGRAM_GROWTH,
+    RATING_SCORES,
+    COMPARISON_SCORES,
+    FAULTS,
+)
+"""Tables that the report shows where they are there."""
+
+
 @stage(
     manual=True,
-    reads=(
-        tables.CONVERSATIONS,
-        tables.VIOLATIONS,
-        tables.STATISTICS,
-        tables.TYPICAL_WORDS,
-        tables.BIGRAM_GROWTH,
-        RATING_SCORES,
-        COMPARISON_SCORES,
-        FAULTS,
-    ),
-    optional=(
-        tables.STATISTICS,
-        tables.TYPICAL_WORDS,
-        tables.BIGRAM_GROWTH,
-        RATING_SCORES,
-        COMPARISON_SCORES,
-        FAULTS,
-    ),
+    reads=(tables.CONVERSATIONS, tables.VIOLATIONS, *SHOWN),
+    optional=SHOWN,
     writes=None,
     shows="a page under `augesc.report_folder`",
 )

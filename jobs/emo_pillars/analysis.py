@@ -255,33 +255,25 @@ def emo_pillars_query_topic(
     return Outcome(rows, rows_in=min(number, known))
 
 
+SHOWN = (
+    CONTEXTUAL_EXAMPLES,
+    tables.SIMILARITIES,
+    tables.CHANGES,
+    tables.TOPICS,
+    tables.TOPIC_NAMES,
+    tables.TOPIC_CATEGORIES,
+    tables.QUERY_EXAMPLES,
+    tables.MARKERS,
+    tables.MARKER_GROUPS,
+    tables.EVALUATION_SCORES,
+)
+"""Tables that the report shows where they are there."""
+
+
 @stage(
     manual=True,
-    reads=(
-        EXAMPLES,
-        CONTEXTUAL_EXAMPLES,
-        tables.SIMILARITIES,
-        tables.CHANGES,
-        tables.TOPICS,
-        tables.TOPIC_NAMES,
-        tables.TOPIC_CATEGORIES,
-        tables.QUERY_EXAMPLES,
-        tables.MARKERS,
-        tables.MARKER_GROUPS,
-        tables.EVALUATION_SCORES,
-    ),
-    optional=(
-        CONTEXTUAL_EXAMPLES,
-        tables.SIMILARITIES,
-        tables.CHANGES,
-        tables.TOPICS,
-        tables.TOPIC_NAMES,
-        tables.TOPIC_CATEGORIES,
-        tables.QUERY_EXAMPLES,
-        tables.MARKERS,
-        tables.MARKER_GROUPS,
-        tables.EVALUATION_SCORES,
-    ),
+    reads=(EXAMPLES, *SHOWN),
+    optional=SHOWN,
     writes=None,
     shows="a page under `emo_pillars.analysis.report_folder`",
 )
