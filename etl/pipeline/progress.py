@@ -11,12 +11,15 @@ from pyspark.sql import SparkSession
 
 from etl.pipeline.incremental import BatchPlan
 from etl.pipeline.lineage import StageEvent
-from etl.pipeline.spark_api import running_tasks
+from etl.pipeline.spark_api import running_tasks, tasks_at_work
 
 TERMINAL_SECONDS = 1.0
 FIRST_SECONDS = 30.0
 MOST_SECONDS = 300.0
 """Seconds between two lines of a running stage in a log: at first, and at most."""
+
+PATIENCE_SECONDS = 60.0
+"""Seconds in which no executor works on the tasks that wait, after which a line says so."""
 
 LEAST_SHARE = 0.1
 """Share of a stage's cost that is done before the time left is estimated."""
@@ -133,14 +136,22 @@ class Progress:
 
     def _watch(self, stop: threading.Event) -> None:
         interval = TERMINAL_SECONDS if self._out.isatty() else FIRST_SECONDS
-        started = time.monotonic()
+        started = at_work = time.monotonic()
         while not stop.wait(interval):
             if not self._out.isatty():
                 interval = min(interval * 1.5, MOST_SECONDS)
-            done, total = self._tasks()
+            done, total, working = self._tasks()
+            now = time.monotonic()
+            if working or done == total:
+                at_work = now
             if not total:
                 continue
-            text = f"         {self._batch}{done} of {total} tasks, {_duration(time.monotonic() - started)} so far"
+            if now - at_work >= PATIENCE_SECONDS:
+                self.say_once(
+                    "no executor has worked on the waiting tasks for a minute: the cluster has none free, or cannot "
+                    "start one; the logs of its workers say why (no space left, too little memory)"
+                )
+            text = f"         {self._batch}{done} of {total} tasks, {_duration(now - started)} so far"
             with self._lock:
                 if self._out.isatty():
                     self._clear()
@@ -149,11 +160,12 @@ class Progress:
                 else:
                     print(text, file=self._out, flush=True)
 
-    def _tasks(self) -> tuple[int, int]:
+    def _tasks(self) -> tuple[int, int, int]:
+        """Return how many tasks are done, how many there are, and how many executors work on now."""
         try:
-            return self._tally.counted(running_tasks(self._spark))
+            return *self._tally.counted(running_tasks(self._spark)), tasks_at_work(self._spark)
         except Exception:  # the session is going down: nothing to tell
-            return 0, 0
+            return 0, 0, 0
 
     def _clear(self) -> None:
         if self._line:

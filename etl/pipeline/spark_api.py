@@ -14,7 +14,7 @@ from socketserver import BaseServer
 from typing import TYPE_CHECKING, Any, TypeGuard
 
 from py4j.protocol import Py4JError, Py4JNetworkError
-from pyspark import StorageLevel
+from pyspark import SparkStageInfo, StorageLevel
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import StructType
 
@@ -252,11 +252,20 @@ def add_packages(spark: SparkSession, archive: str) -> None:
 
 def running_tasks(spark: SparkSession) -> dict[int, tuple[int, int]]:
     """Return how many tasks of each running stage, by number, are done, and how many it has; none over Connect."""
+    return {one.stageId: (one.numCompletedTasks, one.numTasks) for one in _running_stages(spark)}
+
+
+def tasks_at_work(spark: SparkSession) -> int:
+    """Return how many tasks executors work on at this moment; none over Connect."""
+    return sum(one.numActiveTasks for one in _running_stages(spark))
+
+
+def _running_stages(spark: SparkSession) -> list[SparkStageInfo]:
     if is_connect(spark):
-        return {}
+        return []
     tracker = spark.sparkContext.statusTracker()
     found = [tracker.getStageInfo(number) for number in tracker.getActiveStageIds()]
-    return {one.stageId: (one.numCompletedTasks, one.numTasks) for one in found if one is not None}
+    return [one for one in found if one is not None]
 
 
 def task_seconds(spark: SparkSession) -> float | None:

@@ -27,6 +27,7 @@ class Screen(io.StringIO):
 def test_tasks_are_counted_within_their_batch(terminal: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     """Each batch has tasks of its own, so that their count begins anew."""
     monkeypatch.setattr(module, "running_tasks", lambda spark: {7: (1, 4)})
+    monkeypatch.setattr(module, "tasks_at_work", lambda spark: 1)
     monkeypatch.setattr(module, "FIRST_SECONDS", 0.02)
     monkeypatch.setattr(module, "TERMINAL_SECONDS", 0.02)
     out = Screen(terminal)
@@ -62,6 +63,7 @@ def test_the_time_left_comes_from_the_cost_that_is_done(monkeypatch: pytest.Monk
 
 def test_a_log_gets_fewer_lines_the_longer_a_stage_takes(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "running_tasks", lambda spark: {7: (0, 2)})
+    monkeypatch.setattr(module, "tasks_at_work", lambda spark: 1)
     monkeypatch.setattr(module, "FIRST_SECONDS", 0.02)
     monkeypatch.setattr(module, "MOST_SECONDS", 0.1)
     out = Screen(terminal=False)
@@ -70,6 +72,30 @@ def test_a_log_gets_fewer_lines_the_longer_a_stage_takes(monkeypatch: pytest.Mon
     counted = sum("tasks" in line for line in out.getvalue().splitlines())
     # At 0.02 s throughout there would be some 50, at 0.1 s from the start 10.
     assert 5 <= counted <= 15
+
+
+@pytest.mark.parametrize(
+    ("running", "at_work", "told"),
+    [
+        ({7: (0, 2)}, 0, 1),
+        ({7: (0, 2)}, 1, 0),
+        ({7: (2, 2)}, 0, 0),
+        ({}, 0, 0),
+    ],
+    ids=["nobody works", "a task runs", "all are done", "no stage runs"],
+)
+def test_tasks_that_no_executor_works_on_are_told_once(
+    running: dict[int, tuple[int, int]], at_work: int, told: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "running_tasks", lambda spark: running)
+    monkeypatch.setattr(module, "tasks_at_work", lambda spark: at_work)
+    monkeypatch.setattr(module, "FIRST_SECONDS", 0.02)
+    monkeypatch.setattr(module, "MOST_SECONDS", 0.02)
+    monkeypatch.setattr(module, "PATIENCE_SECONDS", 0.1)
+    out = Screen(terminal=False)
+    with Progress(cast(SparkSession, None), 1, out).stage("clean_dialogues", "never ran"):
+        time.sleep(0.6)
+    assert out.getvalue().count("no executor has worked on the waiting tasks") == told
 
 
 def test_a_stage_without_work_has_one_line() -> None:
