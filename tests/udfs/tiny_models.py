@@ -1,5 +1,6 @@
 """A tiny encoder of each family, and a tiny language model: random weights, tokenizers made here, saved as folders."""
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import torch
@@ -104,12 +105,23 @@ SIZE = {
 }
 
 
-def tiny_encoder(folder: Path, family: str = "bert", seed: int = 1) -> Path:
-    """A two-layer encoder with random weights; padding is id 0 for BERT, 1 for the others, as in theirs."""
+def tiny_encoder(
+    folder: Path,
+    family: str = "bert",
+    seed: int = 1,
+    words: Sequence[str] = WORDS,
+    size: Mapping[str, int] | None = None,
+) -> Path:
+    """A two-layer encoder with random weights; padding is id 0 for BERT, 1 for the others, as in theirs.
+
+    Args:
+        words: the tokenizer's vocabulary, besides the special tokens.
+        size: arguments of the configuration in place of the tiny ones.
+    """
     special = ["<s>", "<pad>", "</s>", "<unk>", "<mask>"]
     if family == "bert":
         special = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
-    vocabulary = {token: index for index, token in enumerate([*special, *WORDS])}
+    vocabulary = {token: index for index, token in enumerate([*special, *words])}
     names = ["pad_token", "unk_token", "cls_token", "sep_token", "mask_token"]
     order = special if family == "bert" else [special[1], special[3], special[0], special[2], special[4]]
     tokens = dict(zip(names, order, strict=True))
@@ -125,7 +137,7 @@ def tiny_encoder(folder: Path, family: str = "bert", seed: int = 1) -> Path:
     )
     PreTrainedTokenizerFast(tokenizer_object=tokenizer, **tokens).save_pretrained(folder)
     pad = vocabulary[tokens["pad_token"]]
-    options = {"vocab_size": len(vocabulary), "pad_token_id": pad, **SIZE}
+    options = {"vocab_size": len(vocabulary), "pad_token_id": pad, **SIZE, **(size or {})}
     with torch.random.fork_rng():
         torch.manual_seed(seed)
         if family == "bert":
@@ -144,10 +156,20 @@ CHAT = (
 )
 
 
-def tiny_language_model(folder: Path, seed: int = 1, positions: int = 512) -> Path:
-    """A two-layer decoder with random weights and a chat template, which pads with the token that ends an answer."""
+def tiny_language_model(
+    folder: Path,
+    seed: int = 1,
+    positions: int = 512,
+    words: Sequence[str] = WORDS,
+    size: Mapping[str, int] | None = None,
+) -> Path:
+    """A two-layer decoder with random weights and a chat template, which pads with the token that ends an answer.
+
+    Args:
+        words, size: see `tiny_encoder`.
+    """
     special = ["<unk>", "<|im_start|>", "<|im_end|>"]
-    vocabulary = {token: index for index, token in enumerate([*special, "user", "assistant", *WORDS])}
+    vocabulary = {token: index for index, token in enumerate([*special, "user", "assistant", *words])}
     tokenizer = Tokenizer(models.WordLevel(vocabulary, unk_token="<unk>"))
     tokenizer.normalizer = normalizers.Lowercase()
     tokenizer.pre_tokenizer = pre_tokenizers.Whitespace()
@@ -160,17 +182,10 @@ def tiny_language_model(folder: Path, seed: int = 1, positions: int = 512) -> Pa
     )
     fast.chat_template = CHAT
     fast.save_pretrained(folder)
-    size = {"hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 64}
+    tiny = {"hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 64}
+    options = {"vocab_size": len(vocabulary), "max_position_embeddings": positions, **tiny, **(size or {})}
     with torch.random.fork_rng():
         torch.manual_seed(seed)
-        config = LlamaConfig(
-            vocab_size=len(vocabulary),
-            bos_token_id=1,
-            eos_token_id=2,
-            pad_token_id=2,
-            max_position_embeddings=positions,
-            initializer_range=0.5,
-            **size,
-        )
+        config = LlamaConfig(bos_token_id=1, eos_token_id=2, pad_token_id=2, initializer_range=0.5, **options)
         LlamaForCausalLM(config).save_pretrained(folder)
     return folder

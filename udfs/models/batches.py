@@ -2,8 +2,10 @@
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import NamedTuple, Protocol, TypeVar
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -14,6 +16,7 @@ NARROW = 32
 NARROW_STEP = 2
 """Most turns have some ten tokens: up to this width, steps of 8 would make a quarter of the computation padding."""
 ROW_STEP = 8
+_NUMPY = {torch.int64: np.int64, torch.float32: np.float32, torch.bool: np.bool_}
 
 
 class Encoded(NamedTuple):
@@ -69,15 +72,18 @@ def padded(
     rows: Sequence[Sequence[float]], fill: float = 0, width: int = 0, dtype: torch.dtype = torch.int64
 ) -> Tensor:
     """Return right-padded rows (rows, width); the width is at least the longest row's length."""
-    out = torch.full((len(rows), max(width, max(map(len, rows)))), fill, dtype=dtype)
-    for place, row in enumerate(rows):
-        out[place, : len(row)] = torch.tensor(row, dtype=dtype)
-    return out
+    lengths = np.fromiter(map(len, rows), dtype=np.int64, count=len(rows))
+    out = np.full((len(rows), max(width, int(lengths.max()))), fill, dtype=_NUMPY[dtype])
+    values = np.fromiter(chain.from_iterable(rows), dtype=out.dtype, count=int(lengths.sum()))
+    out[np.arange(out.shape[1]) < lengths[:, None]] = values
+    return torch.from_numpy(out)
 
 
 def row_mask(rows: Sequence[HasIds], width: int = 0) -> Tensor:
     """Return the mask (rows, width) of right-padded rows: 1 for a token, 0 for padding."""
-    return padded([[1] * len(row.ids) for row in rows], width=width)
+    lengths = torch.tensor([len(row.ids) for row in rows])
+    places = torch.arange(max(width, int(lengths.max())))
+    return (places < lengths[:, None]).to(torch.int64)
 
 
 def collate(rows: Sequence[HasWeights], pad_id: int, width: int = 0) -> Batch:
@@ -116,28 +122,34 @@ def mean_pooled(states: Tensor, mask: Tensor) -> Tensor:
 
 
 def answers_alike(
-    rows: Sequence[Row], batch_size: int, max_tokens: int, answer: Callable[[Sequence[Row], int], list[Tensor]]
-) -> list[Tensor]:
-    """Return a network's answer to each row, in order; it does not depend on the number of other rows.
+    rows: Sequence[Row], batch_size: int, max_tokens: int, answer: Callable[[Sequence[Row], int], Tensor]
+) -> Tensor:
+    """Return a network's answers (rows, ...) on the CPU; none depends on the number of other rows.
 
-    Matrix products of very few rows take another path and differ in the last bit: batches are filled up.
+    Matrix products of very few rows take another path and differ in the last bit: batches are filled up. Answers stay
+    on the device until all are there, so that it does not wait while the next batch is made.
 
     Args:
+        rows: at least one.
         batch_size: rows in one batch; fewer when they do not fit into memory.
         max_tokens: width of the widest row.
-        answer: from rows and their width to one tensor a row, on the CPU.
+        answer: from rows and their width to their answers, of one shape for all widths.
     """
-    answers: dict[int, Tensor] = {}
+    answers: list[Tensor] = []
+    order: list[int] = []
     widths = [padded_width(len(row.ids), max_tokens) for row in rows]
     for width, indices in batches_of_equal_width(widths, batch_size):
 
         def at_width(part: Sequence[Row], width: int = width) -> list[Tensor]:
-            return answer(part, width)
+            return [answer(part, width)]
 
         filler = [rows[indices[-1]]] * (-len(indices) % ROW_STEP)
         found = with_back_off(at_width, [*(rows[index] for index in indices), *filler])
-        answers.update(zip(indices, found, strict=False))
-    return [answers[index] for index in range(len(rows))]
+        answers.append(torch.cat(found)[: len(indices)])
+        order += indices
+    places = torch.empty(len(rows), dtype=torch.int64)
+    places[torch.tensor(order)] = torch.arange(len(rows))
+    return torch.cat(answers).cpu()[places]
 
 
 def batches_alike(

@@ -55,13 +55,13 @@ class SentenceEncoder(nn.Module):
         if not texts:
             return np.empty((0, 0), dtype=np.float32)
         ids = self.network.tokenizer(list(texts), truncation=True, max_length=self.max_tokens)["input_ids"]
-        return torch.stack(answers_alike(unweighted(ids), batch_size, self.max_tokens, self._vectors)).numpy()
+        return answers_alike(unweighted(ids), batch_size, self.max_tokens, self._vectors).numpy()
 
-    def _vectors(self, rows: Sequence[Encoded], width: int) -> list[Tensor]:
+    def _vectors(self, rows: Sequence[Encoded], width: int) -> Tensor:
         device = next(self.network.parameters()).device
         batch = collate(rows, int(self.network.tokenizer.pad_token_id), width).to(device)
         answer = self.network({"input_ids": batch.ids, "attention_mask": batch.mask})
-        return list(answer["sentence_embedding"].float().cpu())
+        return answer["sentence_embedding"].float()
 
 
 MODULES = ("Transformer", "Pooling", "Normalize", "Dense", "Dropout", "LayerNorm", "WeightedLayerPooling")

@@ -271,12 +271,13 @@ class SequenceClassifier(TrainableModel, Generic[Item]):
     @torch.inference_mode()
     def answers_to(self, rows: Sequence[Encoded | LabelledRow], batch_size: int) -> Tensor:
         """Return class probabilities (rows, labels) of encoded rows on the CPU, in their order."""
-        found = answers_alike(rows, batch_size, self.max_tokens, self._answered)
-        return torch.stack(found) if found else torch.empty((0, len(self.labels)))
+        if not rows:
+            return torch.empty((0, len(self.labels)))
+        return answers_alike(rows, batch_size, self.max_tokens, self._answered)
 
-    def _answered(self, rows: Sequence[Encoded | LabelledRow], width: int) -> list[Tensor]:
+    def _answered(self, rows: Sequence[Encoded | LabelledRow], width: int) -> Tensor:
         batch = collate(rows, self.pad_id, width).to(next(self.parameters()).device)
-        return list(self.answers(self.logits(batch)).cpu())
+        return self.answers(self.logits(batch))
 
 
 class Ensemble(SequenceClassifier[Any]):

@@ -73,10 +73,9 @@ class HubClassifier(nn.Module):
         second = None if others is None else list(others)
         encoded = self.tokenizer(list(texts), second, truncation=True, max_length=MAX_TOKENS)
         rows = [_Row(dict(zip(encoded, values, strict=True))) for values in zip(*encoded.values(), strict=True)]
-        found = answers_alike(rows, batch_size, MAX_TOKENS, partial(self._answered, label=label))
-        return torch.stack(found).numpy()
+        return answers_alike(rows, batch_size, MAX_TOKENS, partial(self._answered, label=label)).numpy()
 
-    def _answered(self, rows: Sequence["_Row"], width: int, label: int | None) -> list[Tensor]:
+    def _answered(self, rows: Sequence["_Row"], width: int, label: int | None) -> Tensor:
         pads = {"input_ids": self.tokenizer.pad_token_id or 0, "token_type_ids": self.tokenizer.pad_token_type_id}
         device = next(self.parameters()).device
         batch = {
@@ -85,8 +84,7 @@ class HubClassifier(nn.Module):
         }
         logits = self.network(**{name: values.to(device) for name, values in batch.items()}).logits.float()
         probabilities = torch.sigmoid(logits) if self.several else torch.softmax(logits, dim=-1)
-        chosen = probabilities if label is None else probabilities[:, [label]]
-        return list(chosen.cpu())
+        return probabilities if label is None else probabilities[:, [label]]
 
 
 @dataclass(frozen=True)

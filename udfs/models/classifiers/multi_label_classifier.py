@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import numpy as np
 import pyarrow as pa
 import torch
 from numpy.typing import NDArray
@@ -124,12 +125,13 @@ class MultiLabelClassifier(SequenceClassifier[Passage]):
     def embed(self, items: Sequence[Passage], batch_size: int) -> NDArray[Any]:
         """Return the last layer's state of each item's first token, (items, size) float32 (Emo Pillars 5.1.4)."""
 
-        def first_token(rows: Sequence[Encoded], width: int) -> list[Tensor]:
+        def first_token(rows: Sequence[Encoded], width: int) -> Tensor:
             batch = collate(rows, self.pad_id, width).to(next(self.parameters()).device)
-            return list(self._states(batch)[:, 0].float().cpu())
+            return self._states(batch)[:, 0].float()
 
-        found = answers_alike(self.encode(items), batch_size, self.max_tokens, first_token)
-        return (torch.stack(found) if found else torch.empty((0, self.hidden.in_features))).numpy()
+        if not items:
+            return np.empty((0, self.hidden.in_features), dtype=np.float32)
+        return answers_alike(self.encode(items), batch_size, self.max_tokens, first_token).numpy()
 
     def begin_at_shares(self, truths: Sequence[Any]) -> None:
         """Set a new head's bias so that its first answers are the labels' shares of the rows (ours).

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 from transformers import GenerationConfig
 
 from conf.reply_settings import ReplyDecoding
@@ -51,10 +51,13 @@ def write_replies(
     starts = [model.tokenizer.start_of(intent) for intent in intents]
     questions = [Question(*one) for one in zip(histories, starts, seeds or [0] * len(histories), strict=True)]
 
-    def answer(part: Sequence[Question], width: int) -> list[Tensor]:
-        return list(_written(model, part, width, decoding).cpu())
+    def answer(part: Sequence[Question], width: int) -> Tensor:
+        written = _written(model, part, width, decoding)
+        return nn.functional.pad(written, (0, model.max_tokens - written.shape[1]), value=model.tokenizer.pad)
 
-    found = [ids.tolist() for ids in answers_alike(questions, batch_size, model.max_tokens, answer)]
+    if not questions:
+        return []
+    found = answers_alike(questions, batch_size, model.max_tokens, answer).tolist()
     end = model.tokenizer.end
     pad = model.tokenizer.pad
     lengths = [ids.index(end) + 1 if end in ids else len(ids) - ids.count(pad) for ids in found]

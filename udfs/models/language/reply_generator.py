@@ -145,18 +145,18 @@ class ReplyGenerator(LanguageModel):
         found: dict[int, float] = {}
         for width, places in batches_of_equal_width(widths, len(rows)):
 
-            def answer(part: Sequence[EncodedReply], context_width: int, width: int = width) -> list[Tensor]:
+            def answer(part: Sequence[EncodedReply], context_width: int, width: int = width) -> Tensor:
                 return self._row_losses(part, context_width, width)
 
             some = [rows[place] for place in places]
             losses = answers_alike(some, batch_size, self.max_tokens, answer)
-            found |= {place: float(loss) for place, loss in zip(places, losses, strict=True)}
+            found |= dict(zip(places, losses.tolist(), strict=True))
         return [found[place] for place in range(len(rows))]
 
     @torch.inference_mode()
-    def _row_losses(self, rows: Sequence[EncodedReply], context_width: int, width: int) -> list[Tensor]:
+    def _row_losses(self, rows: Sequence[EncodedReply], context_width: int, width: int) -> Tensor:
         losses, owner = self._token_losses(rows, 0.0, context_width, width)
-        return list(torch.zeros(len(rows), device=losses.device).index_add_(0, owner, losses).cpu())
+        return torch.zeros(len(rows), device=losses.device).index_add_(0, owner, losses)
 
     def _token_losses(
         self, rows: Sequence[EncodedReply], label_smoothing: float, context_width: int = 0, width: int = 0
