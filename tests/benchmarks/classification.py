@@ -33,8 +33,8 @@ MAX_TOKENS = 64
 SMALL = 1e-3
 """Keeps the pipeline's tanh in its straight part, so that both heads compute the same logits."""
 CAUSE = (
-    "on distinct turns both spend nearly all their time in the encoder's matrix products, and ours saves padding alone; "
-    "on an Intel Xeon with AMX the same command gave 2.25 and 3.28 (2026-11-24)."
+    "on distinct turns both spend nearly all their time in the encoder's matrix products, and ours saves padding "
+    "alone; on an Intel Xeon with AMX the same command gave 2.25 and 3.28 (2026-11-24)."
 )
 
 
