@@ -1,6 +1,6 @@
 """The figures of AugESC's report: Figures 3, 4 and 5, and the distributions under Table 2."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import product
 from typing import TYPE_CHECKING
 
@@ -122,30 +122,54 @@ def distributions(rows: Rows) -> "Markup | str":
         ("utterances_per_session", "utterances of a role in a conversation", 50, 1),
         ("utterance_length", "tokens of an utterance", 100, 5),
     ):
+        ranges = _ranges(most, step)
+        found: dict[str, list[float]] = {}
         pictures = []
         for role, name in product(("seeker", "supporter"), ("esconv", "ed", "reddit")):
-            shares = [row for row in rows if (row["measure"], row["data_set"], row["role"]) == (measure, name, role)]
-            if shares:
+            chosen = [row for row in rows if (row["measure"], row["data_set"], row["role"]) == (measure, name, role)]
+            if chosen:
                 heading = f"{SET_NAMES[name]}, {role}s"
-                picture = _distribution(shares, most, step, f"{heading}: {title}")
+                found[heading] = _shares(chosen, most, step)
+                picture = _distribution(found[heading], ranges, STYLES[name], step, f"{heading}: {title}")
                 pictures.append(pages.figure(picture, heading))
-        parts += [pages.heading(title.capitalize()), pages.beside(pictures)] if pictures else []
+        if pictures:
+            table = pages.details("The charts as a table", _as_table(title, ranges, found))
+            parts += [pages.heading(title.capitalize()), pages.beside(pictures), table]
     return pages.details("Distributions", joined(parts)) if parts else ""
 
 
-def _distribution(rows: Rows, most: int, step: int, title: str) -> "Markup":
+def _ranges(most: int, step: int) -> list[str]:
+    """Return the names of the ranges from 0 to ``most``; the last holds all values from there on."""
+    ranges = [str(first) if step == 1 else f"{first} to {first + step - 1}" for first in range(0, most, step)]
+    return [*ranges, f"{most} and more"]
+
+
+def _shares(rows: Rows, most: int, step: int) -> list[float]:
+    """Return the share of the values within each of `_ranges`."""
     shares = [0.0] * (most // step + 1)
     for row in rows:
         shares[min(int(row["from_value"]) // step, len(shares) - 1)] += row["share"]
+    return shares
+
+
+def _distribution(shares: Sequence[float], ranges: Sequence[str], style: str, step: int, title: str) -> "Markup":
     highest = max(shares) or 1.0
-    style = STYLES[rows[0]["data_set"]]
-    names = [f"{place * step}" for place in range(len(shares) - 1)] + [f"{(len(shares) - 1) * step} and more"]
     columns = [
         Bar(share / highest, style, f"{name}: {pages.percent(share)}")
-        for name, share in zip(names, shares, strict=True)
+        for name, share in zip(ranges, shares, strict=True)
     ]
-    marks = [(place * step / (most + step), str(place * step)) for place in range(0, len(shares), len(shares) // 5)]
+    marks = [(place / len(shares), str(place * step)) for place in range(0, len(shares), len(shares) // 5)]
     return histogram(columns, marks, [], [(1.0, pages.percent(highest))], title, 150)
+
+
+def _as_table(title: str, ranges: Sequence[str], found: Mapping[str, Sequence[float]]) -> "Markup":
+    """Return the shares by range in percent, without ranges that no set has."""
+    lines = [
+        (name, *(round(100 * share, 1) for share in shares))
+        for name, *shares in zip(ranges, *found.values(), strict=True)
+        if any(shares)
+    ]
+    return pages.table((title, *(f"{name}, %" for name in found)), lines)
 
 
 def _high(values: Sequence[float], share: float = 0.99) -> float:

@@ -173,6 +173,34 @@ def test_the_page_is_whole_and_needs_nothing() -> None:
     assert len(targets) == 11
 
 
+def test_each_distribution_is_a_table_too() -> None:
+    shares = [
+        {"data_set": name, "role": role, "measure": measure, "from_value": value, "number": 1, "share": share}
+        for name, role, measure, value, share in (
+            ("ed", "seeker", "utterances_per_session", 3, 0.25),
+            ("ed", "seeker", "utterances_per_session", 50, 0.25),
+            ("ed", "seeker", "utterances_per_session", 400, 0.5),
+            ("esconv", "seeker", "utterances_per_session", 3, 1.0),
+            ("reddit", "supporter", "utterance_length", 15, 0.6),
+            ("reddit", "supporter", "utterance_length", 105, 0.4),
+        )
+    ]
+    _, page = page_of(augesc_distributions=shares)
+    tables = page.xpath("//section[@id='table-2']//details//details[summary='The charts as a table']//table")
+    assert [[[words(cell) for cell in row] for row in table.iter("tr")] for table in tables] == [
+        [
+            ["utterances of a role in a conversation", "ESConv, seekers, %", "AugESC-ED, seekers, %"],
+            ["3", "100", "25"],
+            ["50 and more", "0", "75"],
+        ],
+        [
+            ["tokens of an utterance", "AugESC-Reddit, supporters, %"],
+            ["15 to 19", "60"],
+            ["100 and more", "40"],
+        ],
+    ]
+
+
 def test_it_says_the_numbers() -> None:
     _, page = page_of()
     said = words(page)
