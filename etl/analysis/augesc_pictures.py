@@ -118,9 +118,15 @@ def bigrams(rows: Rows) -> "Markup | str":
 def distributions(rows: Rows) -> "Markup | str":
     """Return the figures below AugESC Table 2: utterances a conversation, and lengths of utterances."""
     parts = []
-    for measure, title, most, step in (
-        ("utterances_per_session", "utterances of a role in a conversation", 50, 1),
-        ("utterance_length", "tokens of an utterance", 100, 5),
+    for measure, title, axes, most, step in (
+        (
+            "utterances_per_session",
+            "utterances of a role in a conversation",
+            ("utterances", "share of conversations"),
+            50,
+            1,
+        ),
+        ("utterance_length", "tokens of an utterance", ("tokens", "share of utterances"), 100, 5),
     ):
         ranges = _ranges(most, step)
         found: dict[str, list[float]] = {}
@@ -130,7 +136,7 @@ def distributions(rows: Rows) -> "Markup | str":
             if chosen:
                 heading = f"{SET_NAMES[name]}, {role}s"
                 found[heading] = _shares(chosen, most, step)
-                picture = _distribution(found[heading], ranges, STYLES[name], step, f"{heading}: {title}")
+                picture = _distribution(found[heading], ranges, STYLES[name], step, f"{heading}: {title}", axes)
                 pictures.append(pages.figure(picture, heading))
         if pictures:
             table = pages.details("The charts as a table", _as_table(title, ranges, found))
@@ -152,14 +158,16 @@ def _shares(rows: Rows, most: int, step: int) -> list[float]:
     return shares
 
 
-def _distribution(shares: Sequence[float], ranges: Sequence[str], style: str, step: int, title: str) -> "Markup":
+def _distribution(
+    shares: Sequence[float], ranges: Sequence[str], style: str, step: int, title: str, axes: tuple[str, str]
+) -> "Markup":
     highest = max(shares) or 1.0
     columns = [
         Bar(share / highest, style, f"{name}: {pages.percent(share)}")
         for name, share in zip(ranges, shares, strict=True)
     ]
     marks = [(place / len(shares), str(place * step)) for place in range(0, len(shares), len(shares) // 5)]
-    return histogram(columns, marks, [], [(1.0, pages.percent(highest))], title, 150)
+    return histogram(columns, marks, [], [(1.0, pages.percent(highest))], title, *axes, height=166)
 
 
 def _as_table(title: str, ranges: Sequence[str], found: Mapping[str, Sequence[float]]) -> "Markup":

@@ -70,7 +70,9 @@ def histogram(
     marks: Sequence[tuple[float, str]],
     levels: Sequence[tuple[float, str]],
     title: str,
-    height: int = 240,
+    x_name: str,
+    y_name: str,
+    height: int = 256,
 ) -> "Markup":
     """Return columns above an axis.
 
@@ -80,9 +82,10 @@ def histogram(
         marks: (position, text) of vertical lines.
         levels: (share of the height, text) of horizontal lines.
         title: description for screen readers.
+        x_name, y_name: titles of the axes; together they are at most as wide as the narrowest picture, 288 px.
     """
     top = 22
-    bottom = 24
+    bottom = 40
     inner = height - top - bottom
     width = 100 / max(len(columns), 1)
     drawn = []
@@ -102,6 +105,8 @@ def histogram(
         drawn,
         [(number(100 * at), anchored(at), text) for at, text in ticks],
         [(number(100 * at), text) for at, text in marks],
+        x_name,
+        y_name,
     )
 
 

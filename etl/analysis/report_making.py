@@ -120,7 +120,13 @@ def silences(findings: Findings) -> "Markup | str":
     ticks = [(second / span, f"{second} s") for second in range(0, int(last) + 1, 1 if last <= 5 else 2)]
     levels = [(power / ceiling, f"{10**power:,}") for power in range(1, ceiling + 1)]
     picture = histogram(
-        columns, ticks, [(limit / span, f"{limit:g} s")], levels, "Silences between sentences by length"
+        columns,
+        ticks,
+        [(limit / span, f"{limit:g} s")],
+        levels,
+        "Silences between sentences by length",
+        "length of the silence",
+        "pairs of sentences",
     )
     text = (
         f"{percent(_share_under(gaps, 3.0))} of the silences are shorter than 3 s and "

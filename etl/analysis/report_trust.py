@@ -64,7 +64,16 @@ def confidence(findings: Findings) -> "Markup | str":
             Bar(share / highest, style, f"{band / 10:.1f} to {(band + 1) / 10:.1f}: {turns:,} ({percent(share)})")
         )
     ticks = [(place / 10, f"{place / 10:.1f}") for place in range(0, 11, 2)]
-    picture = histogram(columns, ticks, [], [(1.0, percent(highest))], "Turns by the classifier's confidence", 200)
+    picture = histogram(
+        columns,
+        ticks,
+        [],
+        [(1.0, percent(highest))],
+        "Turns by the classifier's confidence",
+        "confidence",
+        "share of the turns",
+        height=216,
+    )
     sure = sum(row["share"] for row in rows if row["from_confidence"] >= 0.9)
     text = (
         f"{percent(sure)} of the turns have a confidence of 0.9 or more, {percent(findings.unsure_share)} less than "

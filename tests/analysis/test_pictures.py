@@ -39,7 +39,9 @@ def test_a_histogram_has_its_columns_marks_and_scale() -> None:
         [(0.5, HOSTILE)],
         [(1, "100")],
         HOSTILE,
-        height=146,
+        f"seconds {HOSTILE}",
+        "turns",
+        height=162,
     )
     drawn = parsed(svg)
     tall, short = drawn.findall("rect")
@@ -48,6 +50,7 @@ def test_a_histogram_has_its_columns_marks_and_scale() -> None:
     assert drawn.get("aria-label") == HOSTILE
     assert drawn.get("role") == "img"
     assert [text.get("text-anchor") for text in drawn.findall("text")][1:4] == ["start", "middle", "end"]
+    assert [text.text for text in drawn.findall("text[@class='head']")] == [f"seconds {HOSTILE} →", "↑ turns"]
     assert "<script" not in svg
 
 
