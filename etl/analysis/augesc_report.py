@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from etl.analysis import pages
 from etl.analysis.augesc_pictures import bigrams, distributions, lengths, typical_words
-from etl.analysis.findings import Findings
+from etl.analysis.findings import RECORDED, Findings
 from etl.analysis.pages import joined, percent
 from etl.analysis.pictures import Bar, bars
 from etl.analysis.report_making import dropped, made
@@ -91,6 +91,7 @@ def limits(findings: Findings) -> "Markup | str":
     """Return the limitations of the conversations."""
     rated = any(row["mean"] is not None for row in findings.rows("augesc_table_3"))
     texts = (
+        *((RECORDED,) if findings.recorded else ()),
         "All speakers are generated: no seeker had these experiences, and no supporter is trained. The advice may be "
         "wrong or harmful.",
         "A bot that is trained on these conversations must not support people in distress without supervision. The "

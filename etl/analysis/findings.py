@@ -10,6 +10,13 @@ from conf.taxonomy import Taxonomy, load_taxonomy
 Rows = Sequence[Mapping[str, Any]]
 UNSURE = 0.5
 """Labels with a lower confidence are unsure."""
+WRITTEN_BY = "written by"
+"""The fact that names the models whose answers a data set consists of."""
+RECORDED = (
+    "No model was asked: the answers were recorded beforehand, as in the demo. The figures show how the page looks "
+    "and say nothing about a model."
+)
+"""The limitation of a data set that was made from recorded answers."""
 
 
 @dataclass(frozen=True)
@@ -56,6 +63,11 @@ class Findings:
         """Return the share of turns with a confidence up to `UNSURE`."""
         rows = self.rows("edos_confidence")
         return sum(row["share"] for row in rows if row["to_confidence"] <= UNSURE) if rows else None
+
+    @property
+    def recorded(self) -> bool:
+        """Return whether answers were recorded beforehand instead of asked from a model."""
+        return any(name.startswith("recorded:") for name in self.made_with.get(WRITTEN_BY, "").split(", "))
 
     @property
     def divergence(self) -> float | None:

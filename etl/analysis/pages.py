@@ -13,7 +13,8 @@ if TYPE_CHECKING:
     from markupsafe import Markup
 
 PARTS = "parts.html"
-_WORDS = re.compile(r"(?<=[a-z]{4})(?=[A-Z][a-z]{3})")
+_WORDS = re.compile(r"(?<=[a-z]{4})(?=[A-Z][a-z]{3})|(?<=[a-z0-9]{3}[._])(?=[a-z])")
+"""Where a name of joined words, or of a table, may break."""
 
 
 def page(title: str, description: str, body: "Markup", script: str = "", files: bool = False) -> str:
@@ -140,7 +141,7 @@ def is_number(value: object) -> bool:
 
 
 def breakable(text: str) -> "Markup":
-    """Return a cell's text whose names of joined words, such as EmpatheticDialogues, may break between these."""
+    """Return a cell's text whose names may break between words: EmpatheticDialogues, subtitles.clean_dialogues."""
     from markupsafe import Markup
 
     return Markup("<wbr/>").join(_WORDS.split(text))

@@ -69,7 +69,7 @@ def gather(
         "uploads of a film": str(subtitles.uploads_per_film or "all"),
         "share of films": f"{subtitles.sample:g}",
         "silence between dialogues": f"{subtitles.silence_seconds:g} s",
-        "cleaning": ", ".join(f"{name} {_plain(value)}" for name, value in rules.items()),
+        "cleaning": ", ".join(f"{name} {in_plain_words(value)}" for name, value in rules.items()),
         "chosen": f"preset {edos.preset}: top {edos.top_n:,} by {edos.choice.replace('_', ' ')}, "
         f"{edos.dialogue_confidence} weak confidence, no emotions: {', '.join(edos.not_emotions) or 'none'}",
     }
@@ -133,7 +133,7 @@ def rows_of(
     return found
 
 
-def _plain(value: object) -> str:
+def in_plain_words(value: object) -> str:
     """Return a setting's value as text."""
     if isinstance(value, list):
         return "/".join(map(str, value)) or "none"

@@ -5,17 +5,19 @@ import io
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from pyspark.sql import DataFrame
+
 from conf.augesc_settings import FilterSettings
 from conf.edos_settings import EdosSettings, ReportSettings
 from conf.subtitle_settings import SubtitleSettings
 from etl.analysis import augesc_report, edos_report, emo_pillars_report
-from etl.analysis.findings import Findings
+from etl.analysis.findings import WRITTEN_BY, Findings
 from etl.analysis.views import sql_views
 from etl.pipeline.folders import Folders
 from etl.pipeline.lakehouse import Lakehouse
 from etl.pipeline.stage_run import StageRun
 from etl.publishing import searchable
-from etl.publishing.dataset_findings import findings_of, gather
+from etl.publishing.dataset_findings import findings_of, gather, in_plain_words
 from etl.tables import Table, augesc, emo_pillars
 from etl.training.registry import model_store
 
@@ -62,7 +64,11 @@ def write_edos_report(run: StageRun, settings: ReportSettings, subtitles: Subtit
 def write_augesc_report(run: StageRun, folder: str | None, filters: FilterSettings) -> str:
     """Write ``augesc.html``, log it with metrics as an MLflow run if it has changed, and return its path."""
     limits = filters.model_dump(mode="json", exclude={"seeker", "supporter"})
-    rules = {"requirements": ", ".join(f"{name} {value}" for name, value in limits.items())}
+    lakehouse = Lakehouse(run.spark, run.lakehouse)
+    rules = {
+        WRITTEN_BY: _models(lakehouse.read(augesc.CONVERSATIONS).select("model")),
+        "requirements": ", ".join(f"{name} {in_plain_words(value)}" for name, value in limits.items()),
+    }
     tables = (augesc.SESSIONS, augesc.MEASURED_TEXTS, augesc.CONVERSATIONS)
     findings = _findings(run, "augesc_", AUGESC_VIEWS, tables, rules)
     figures = {
@@ -72,7 +78,7 @@ def write_augesc_report(run: StageRun, folder: str | None, filters: FilterSettin
         if (value := augesc_report.figure(findings, data_set, "both", measure)) is not None
     }
     told = searchable.augesc_page(int(augesc_report.figure(findings, "total", "both", "sessions") or 0), "augesc.html")
-    rows = searchable.augesc_rows(Lakehouse(run.spark, run.lakehouse))
+    rows = searchable.augesc_rows(lakehouse)
     name = "augesc-conversations"
     page = searchable.write_searchable(run, _folder(run, folder), name, told, rows, searchable.augesc_row)
     return _write(run, "augesc.html", augesc_report.report(findings, page), folder, findings, figures)
@@ -81,17 +87,24 @@ def write_augesc_report(run: StageRun, folder: str | None, filters: FilterSettin
 def write_emo_pillars_report(run: StageRun, folder: str | None) -> str:
     """Write ``emo_pillars.html``, log it with metrics as an MLflow run if it has changed, and return its path."""
     tables = (emo_pillars.PLOTS, emo_pillars.EXAMPLES, emo_pillars.CONTEXTUAL_EXAMPLES)
-    findings = _findings(run, "emo_pillars_", EMO_PILLARS_VIEWS, tables, {})
+    lakehouse = Lakehouse(run.spark, run.lakehouse)
+    written_by = _models(lakehouse.read(emo_pillars.UTTERANCES).select("request.model"))
+    findings = _findings(run, "emo_pillars_", EMO_PILLARS_VIEWS, tables, {WRITTEN_BY: written_by})
     figures = {
         f"similarity_{row['kind'].replace(' ', '_').replace(',', '')}": float(row["mean"])
         for row in findings.rows("emo_pillars_similarity")
         if row["mean"] is not None
     }
     told = searchable.emo_pillars_page(int(emo_pillars_report.value_of(findings, "examples") or 0), "emo_pillars.html")
-    rows = searchable.emo_pillars_rows(Lakehouse(run.spark, run.lakehouse))
+    rows = searchable.emo_pillars_rows(lakehouse)
     name = "emo_pillars-utterances"
     page = searchable.write_searchable(run, _folder(run, folder), name, told, rows, searchable.emo_pillars_row)
     return _write(run, "emo_pillars.html", emo_pillars_report.report(findings, page), folder, findings, figures)
+
+
+def _models(column: DataFrame) -> str:
+    """Return the different models of a column."""
+    return ", ".join(sorted(str(row.model) for row in column.distinct().collect() if row.model is not None))
 
 
 def _folder(run: StageRun, folder: str | None) -> str:

@@ -246,3 +246,12 @@ def test_points_and_lines_stand_where_they_belong() -> None:
     assert re.findall(r'cx="([\d.]+)%" cy="([\d.]+)"', drawn) == [("0", "112"), ("50", "62"), ("100", "12")]
     grown = lines([Series([(0, 0), (4, 8)], "one", "a"), Series([], "two", "b")], "x", "y", "t", height=152)
     assert re.findall(r' d="(M[^"]+)"', grown) == ["M0,100L100,0"]
+
+
+@pytest.mark.parametrize(
+    ("models", "told"),
+    [("recorded:answers.jsonl#sha256:1f", True), ("hf:some/model, recorded:a.jsonl", True), ("hf:recorded", False)],
+)
+def test_recorded_answers_are_told(models: str, told: bool) -> None:
+    page = checked(report(Findings(FULL, made_with={"written by": models})))
+    assert ("No model was asked" in words(page)) is told

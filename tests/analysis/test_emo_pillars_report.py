@@ -131,3 +131,12 @@ def test_what_is_not_there_is_left_out(missing: str) -> None:
     assert page.xpath("//section[@id='limits']")
     assert "None" not in words(page)
     assert "nan" not in text
+
+
+@pytest.mark.parametrize(
+    ("models", "told"),
+    [("recorded:answers.jsonl#sha256:1f", True), ("hf:some/model, recorded:a.jsonl", True), ("hf:recorded", False)],
+)
+def test_recorded_answers_are_told(models: str, told: bool) -> None:
+    page = checked(report(Findings(FULL, made_with={"written by": models})))
+    assert ("No model was asked" in words(page)) is told

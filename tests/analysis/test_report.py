@@ -313,6 +313,8 @@ PAPER_ROW = report_labels.CORPORA[report_labels.PAPER]
         ("EmpatheticDialogues", "Empathetic<wbr/>Dialogues"),
         ("EDOS, ours", "EDOS, ours"),
         ("MiniLM", "MiniLM"),
+        ("version of edos.training_dialogues", "version of edos.<wbr/>training_<wbr/>dialogues"),
+        ("0.5 and .gz", "0.5 and .gz"),
         ("<b>OtherWords</b>", "&lt;b&gt;Other<wbr/>Words&lt;/b&gt;"),
     ],
 )
