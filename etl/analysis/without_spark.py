@@ -1,6 +1,6 @@
 """Query a lakehouse from DuckDB, without Spark or Java."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -45,9 +45,11 @@ def connected(tables: Mapping[str, Any], views: Mapping[str, View] | None = None
         connection.execute(f"CREATE SCHEMA IF NOT EXISTS {name.split('.')[0]}")
         connection.register(name.replace(".", "__"), rows)
         connection.execute(f'CREATE VIEW {name} AS SELECT * FROM "{name.replace(".", "__")}"')
+        _describe(connection, "VIEW", name, rows.schema.names)
     none = [name for name in EMPTY_IF_ABSENT if name not in tables]
     for name in none:
         add_empty(connection, name)
+        _describe(connection, "TABLE", name, [column.name for column in TABLES[name].described])
     known = all_views(load_taxonomy("edos")) if views is None else views
     absent = TABLES.keys() - tables.keys() - set(none)
     for name, (comment, sql) in present_views(known, absent).items():
@@ -60,6 +62,16 @@ def connected(tables: Mapping[str, Any], views: Mapping[str, View] | None = None
         for column in columns_of(name, known[name][1]):
             connection.execute(f'COMMENT ON COLUMN {name}."{column}" IS {_text(view_column(name, column))}')
     return connection
+
+
+def _describe(connection: "duckdb.DuckDBPyConnection", kind: str, name: str, columns: Collection[str]) -> None:
+    """Add what a declared table and its columns are, as comments; a table of others, or of a named set, gets none."""
+    if name not in TABLES:
+        return
+    connection.execute(f"COMMENT ON {kind} {name} IS {_text(TABLES[name].comment)}")
+    for column in TABLES[name].described:
+        if column.name in columns and column.comment:
+            connection.execute(f'COMMENT ON COLUMN {name}."{column.name}" IS {_text(column.comment)}')
 
 
 def view_columns(taxonomy: Taxonomy) -> dict[str, list[str]]:

@@ -152,7 +152,7 @@ def _opened(options: argparse.Namespace, settings: Settings) -> int | None:
 def _sql(options: argparse.Namespace, settings: Settings) -> int:
     from etl.cli.sql_shell import open_sql
 
-    return open_sql(settings, options.execute, options.csv, options.engine)
+    return open_sql(settings, options.execute and ";\n".join(options.execute), options.csv, options.engine)
 
 
 def _check_tables(options: argparse.Namespace, settings: Settings) -> int:

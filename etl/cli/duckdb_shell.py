@@ -1,15 +1,17 @@
 """A SQL shell on a lakehouse's tables by DuckDB: it opens at once, without Spark or Java."""
 
 import csv
+import re
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from conf.errors import InputError
 from etl.analysis.duckdb_sql import translated
-from etl.publishing.screen_tables import aligned, csv_row, terminal_width
+from etl.publishing.screen_tables import ROWS, aligned, csv_row, row_count, terminal_width
 
 if TYPE_CHECKING:
     import duckdb
@@ -17,11 +19,28 @@ if TYPE_CHECKING:
 PROMPT = "edos> "
 MORE = "  ...> "
 LEAVING = {"quit", "exit", ".quit", ".exit", "\\q"}
-ROWS = 100
-"""Rows of a result that are shown; CSV has all of them."""
 GREETING = """{names} tables and views of {root}, for example: SELECT * FROM edos.turns LIMIT 5;
-SHOW ALL TABLES; lists them, DESCRIBE edos.turns; a view's columns; the tab key completes names.
-Statements end with a semicolon, `quit;` leaves. docs/cookbook.md answers twelve questions."""
+SHOW TABLES; lists them, DESCRIBE edos.turns; says what its columns are; the tab key completes names.
+Statements end with a semicolon, `quit;` leaves, `help;` prints this. docs/cookbook.md answers twelve questions."""
+HELP = {"help", "?", ".help", "\\?", "\\h"}
+SHORT = (
+    (re.compile(r"(?:\.tables|\\d[tv]?\+?)", re.IGNORECASE), "SHOW TABLES;"),
+    (re.compile(r"(?:\.schema|\\d\+?)\s+(\S+)", re.IGNORECASE), r"DESCRIBE \1;"),
+)
+"""What other shells have for two statements: SQLite's and DuckDB's with a dot, PostgreSQL's with a backslash."""
+_LISTED = re.compile(r"SHOW\s+(?:ALL\s+)?(?:TABLES|VIEWS)(?:\s+(?:IN|FROM)\s+[\"`]?(\w+)[\"`]?)?", re.IGNORECASE)
+_DESCRIBED = re.compile(r"(?:DESCRIBE|DESC)\s+(?:TABLE\s+)?[\"`]?(\w+)[\"`]?\.[\"`]?(\w+)[\"`]?", re.IGNORECASE)
+LIST = """
+SELECT schema_name || '.' || name AS name, comment AS meaning FROM (
+  SELECT schema_name, view_name AS name, comment, internal FROM duckdb_views()
+  UNION ALL SELECT schema_name, table_name, comment, internal FROM duckdb_tables()
+) WHERE NOT internal AND schema_name <> 'main' AND schema_name = coalesce(?, schema_name) ORDER BY name
+"""
+"""All tables and views, or those of a schema, with what a row of each is."""
+COLUMNS = """
+SELECT column_name AS "column", data_type AS type, comment AS meaning FROM duckdb_columns()
+WHERE schema_name = ? AND table_name = ? ORDER BY column_index
+"""
 
 
 def run_statements(lakehouse: "duckdb.DuckDBPyConnection", statements: Iterable[str], as_csv: bool) -> None:
@@ -39,7 +58,7 @@ def run_statements(lakehouse: "duckdb.DuckDBPyConnection", statements: Iterable[
             writer.writerow(columns)
             writer.writerows(csv_row(row) for row in rows)
         else:
-            print("\n".join(shown(columns, rows)))
+            print("\n".join(shown(columns, rows, whole=_own(statement) is not None)))
 
 
 def answered(lakehouse: "duckdb.DuckDBPyConnection", statement: str) -> tuple[list[str], Iterator[tuple[Any, ...]]]:
@@ -50,7 +69,10 @@ def answered(lakehouse: "duckdb.DuckDBPyConnection", statement: str) -> tuple[li
     """
     import duckdb
 
+    own = _own(statement)
     try:
+        if own is not None and (rows := lakehouse.execute(*own).fetchall()):
+            return [str(one[0]) for one in lakehouse.description or ()], iter(rows)
         result = lakehouse.execute(statement)
     except duckdb.Error as error:
         try:
@@ -59,6 +81,19 @@ def answered(lakehouse: "duckdb.DuckDBPyConnection", statement: str) -> tuple[li
             raise InputError(one_line(error)) from None
     columns = [str(one[0]) for one in result.description or ()]
     return columns, _rows(result)
+
+
+def _own(statement: str) -> tuple[str, list[str | None]] | None:
+    """Return query and values for a statement that is answered here, with the meaning of names; None for others.
+
+    DuckDB's SHOW TABLES lists the names by which it knows our tables, and its DESCRIBE leaves out the comments.
+    """
+    statement = statement.strip().rstrip(";").strip()
+    if listed := _LISTED.fullmatch(statement):
+        return LIST, [listed[1]]
+    if described := _DESCRIBED.fullmatch(statement):
+        return COLUMNS, [described[1], described[2]]
+    return None
 
 
 def _rows(result: Any) -> Iterator[tuple[Any, ...]]:
@@ -73,24 +108,29 @@ def one_line(error: Exception) -> str:
     return " ".join([lines[0] if lines else type(error).__name__, *proposals])
 
 
-def shown(columns: list[str], rows: Iterable[tuple[Any, ...]]) -> list[str]:
-    """Return the lines of a result: aligned, the first rows if there are many, and how many there are."""
-    first = [row for row, _ in zip(rows, range(ROWS + 1), strict=False)]
-    more = len(first) > ROWS
-    told = f"(first {ROWS} rows; --csv prints all)" if more else f"({len(first)} row{'s' * (len(first) != 1)})"
-    return [*aligned(columns, first[:ROWS], terminal_width()), told, ""]
+def shown(columns: list[str], rows: Iterable[tuple[Any, ...]], whole: bool = False) -> list[str]:
+    """Return the lines of a result: aligned, the first rows if there are many, and how many there are.
+
+    Args:
+        whole: all rows, with nothing shortened.
+    """
+    first = list(rows) if whole else list(islice(rows, ROWS + 1))
+    cut = not whole and len(first) > ROWS
+    lines = aligned(columns, first[:ROWS] if cut else first, None if whole else terminal_width(), grouped=False)
+    return [*lines, row_count(len(first), cut), ""]
 
 
 def open_shell(lakehouse: "duckdb.DuckDBPyConnection", root: str | Path) -> int:
     """Read statements from the terminal, each up to its semicolon, until ``quit`` or the end; returns 0."""
     names = known_names(lakehouse)
     _complete(names)
-    print(GREETING.format(names=sum("." in name for name in names), root=root))
-    for statement in typed_statements():
+    greeting = GREETING.format(names=sum("." in name for name in names), root=root)
+    print(greeting)
+    for statement in typed_statements(greeting):
         try:
             columns, rows = answered(lakehouse, statement)
             if columns:
-                print("\n".join(shown(columns, rows)))
+                print("\n".join(shown(columns, rows, whole=_own(statement) is not None)))
         except InputError as error:
             print(error)
         except KeyboardInterrupt:
@@ -98,8 +138,12 @@ def open_shell(lakehouse: "duckdb.DuckDBPyConnection", root: str | Path) -> int:
     return 0
 
 
-def typed_statements() -> Iterator[str]:
-    """Yield the statements that are typed; an interrupt (Ctrl+C) leaves out the one that is begun."""
+def typed_statements(greeting: str = "") -> Iterator[str]:
+    """Yield the statements that are typed; an interrupt (Ctrl+C) leaves out the one that is begun.
+
+    Args:
+        greeting: printed when help is asked for.
+    """
     begun: list[str] = []
     while True:
         try:
@@ -111,8 +155,17 @@ def typed_statements() -> Iterator[str]:
             print()
             begun = []
             continue
-        if not begun and line.strip().rstrip(";").strip().lower() in LEAVING:
+        word = line.strip().rstrip(";").strip()
+        if not begun and word.lower() in LEAVING:
             return
+        if not begun and word.lower() in HELP:
+            print(greeting)
+            continue
+        if not begun:
+            line = next((form.sub(to, word) for form, to in SHORT if form.fullmatch(word)), line)
+        if not begun and line.lstrip().startswith((".", "\\")):
+            print(f"{word} is no command here: help; tells what is")
+            continue
         begun.append(line)
         text = "\n".join(begun).strip()
         if not text or text.endswith(";"):

@@ -226,7 +226,13 @@ def _files(parser: argparse.ArgumentParser) -> None:
 
 
 def _sql(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("-e", "--execute", metavar="SQL", help="run SQL statements, separated by ; and exit")
+    parser.add_argument(
+        "-e",
+        "--execute",
+        metavar="SQL",
+        action="append",
+        help="run SQL statements, separated by ; and exit; repeatable",
+    )
     parser.add_argument("--csv", action="store_true", help="with -e: print all rows as CSV")
     parser.add_argument(
         "--engine", choices=("duckdb", "spark"), help="default: duckdb for the shell on a local folder, spark for -e"

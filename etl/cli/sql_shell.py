@@ -20,17 +20,13 @@ from conf.settings import Settings
 from etl.analysis.views import View, named_in, views_of
 from etl.pipeline.lakehouse import Lakehouse
 from etl.pipeline.session import close_session, spark_configuration, spark_session
-from etl.publishing.screen_tables import aligned, csv_row, terminal_width
+from etl.publishing.screen_tables import ROWS, aligned, csv_row, row_count, terminal_width
 from etl.tables import TABLES
 
 GREETING = """{tables} tables and views of {root}, for example: SELECT * FROM edos.turns LIMIT 5;
 Statements end with a semicolon; `quit;` leaves. docs/cookbook.md answers twelve questions."""
 QUERY = re.compile(r"(--.*\n|\s|\()*(select|with|from|explain)\b", re.IGNORECASE)
 """The beginning of a statement that reads only what it names."""
-ROWS = 100
-"""Rows of a result that are shown; CSV has all of them."""
-
-
 ENGINES = ("duckdb", "spark")
 
 
@@ -174,5 +170,5 @@ def _show(result: DataFrame, as_csv: bool) -> None:
         writer.writerows(csv_row(row) for row in result.toLocalIterator())
         return
     rows = result.take(ROWS + 1)
-    print("\n".join(aligned(result.columns, rows[:ROWS], terminal_width())))
-    print(f"(first {ROWS} rows; --csv prints all)\n" if len(rows) > ROWS else f"({len(rows)} rows)\n")
+    print("\n".join(aligned(result.columns, rows[:ROWS], terminal_width(), grouped=False)))
+    print(f"{row_count(len(rows), len(rows) > ROWS)}\n")

@@ -5,11 +5,14 @@ import shutil
 import struct
 import sys
 from collections.abc import Iterable, Sequence
+from decimal import Decimal
 from typing import Any
 
 GAP = "  "
 LEAST = 12
 """Columns are not shortened below this many characters."""
+ROWS = 100
+"""Rows of an answer to SQL that are shown; CSV has all of them."""
 
 
 def terminal_width() -> int | None:
@@ -22,17 +25,20 @@ def printable(text: str) -> str:
     return "".join(letter if letter.isprintable() else " " for letter in text)
 
 
-def aligned(columns: Sequence[str], rows: Iterable[Sequence[Any]], width: int | None = None) -> list[str]:
+def aligned(
+    columns: Sequence[str], rows: Iterable[Sequence[Any]], width: int | None = None, grouped: bool = True
+) -> list[str]:
     """Return the lines of a table: numbers to the right, other values to the left.
 
     Args:
         columns: names.
         rows: values; null is empty, floats have at most four decimals, nested values are JSON.
         width: columns of text are shortened until the lines fit; None: they are not.
+        grouped: whether numbers have separators of thousands; answers to SQL have none, for a number may be a year.
     """
     table = list(rows)
     right = [_numeric(row[place] for row in table) for place in range(len(columns))]
-    cells = [[printable(name) for name in columns], *([_cell(value) for value in row] for row in table)]
+    cells = [[printable(name) for name in columns], *([_cell(value, grouped) for value in row] for row in table)]
     widths = [max(len(row[place]) for row in cells) for place in range(len(columns))]
     if width is not None:
         widths = _fitted(widths, [not numeric for numeric in right], width - len(GAP) * (len(columns) - 1))
@@ -44,6 +50,11 @@ def aligned(columns: Sequence[str], rows: Iterable[Sequence[Any]], width: int | 
         ]
         lines.append(GAP.join(shown).rstrip())
     return lines
+
+
+def row_count(rows: int, cut: bool = False) -> str:
+    """Return the line below an answer to SQL: how many rows it has, or that more are not shown."""
+    return f"(first {ROWS} rows; --csv prints all)" if cut else f"({rows} row{'s' * (rows != 1)})"
 
 
 def csv_row(values: Sequence[Any]) -> list[str]:
@@ -67,16 +78,19 @@ def _fitted(widths: list[int], shrinks: Sequence[bool], width: int) -> list[int]
 
 def _numeric(values: Iterable[Any]) -> bool:
     known = [value for value in values if value is not None]
-    return bool(known) and all(isinstance(value, int | float) and not isinstance(value, bool) for value in known)
+    return bool(known) and all(
+        isinstance(value, int | float | Decimal) and not isinstance(value, bool) for value in known
+    )
 
 
-def _cell(value: Any) -> str:
+def _cell(value: Any, grouped: bool) -> str:
     if value is None:
         return ""
+    comma = "," if grouped else ""
     if isinstance(value, int) and not isinstance(value, bool):
-        return f"{value:,}"
-    if isinstance(value, float):
-        return f"{value:,.4f}".rstrip("0").rstrip(".")
+        return f"{value:{comma}}"
+    if isinstance(value, float | Decimal):
+        return f"{value:{comma}.4f}".rstrip("0").rstrip(".")
     return " ".join(printable(_text(value)).split())
 
 

@@ -13,6 +13,7 @@ from conf.settings import load_settings
 from etl.analysis.duckdb_sql import duckdb_type, translated
 from etl.cli.duckdb_shell import known_names, run_statements, typed_statements
 from etl.cli.sql_shell import _duckdb_reads, open_sql
+from etl.tables import TABLES
 
 
 @pytest.fixture()
@@ -46,6 +47,7 @@ def lakehouse(root: Path) -> Iterator[Any]:
             "p\n0\n3",
         ),
         ("SELECT * FROM ops.dropped", "(0 rows)"),
+        ("SELECT 1999 AS year, 2.50::decimal(5, 2) AS mean", "year  mean\n1999   2.5\n(1 row)"),
     ],
 )
 def test_results_are_aligned(lakehouse: Any, capsys: pytest.CaptureFixture[str], statement: str, printed: str) -> None:
@@ -70,6 +72,68 @@ def test_statements_are_typed_over_several_lines(
 ) -> None:
     monkeypatch.setattr("sys.stdin", io.StringIO("SELECT 1\n  AS one;\n;\n\nSELECT 2;\nquit;\nSELECT 3;\n"))
     assert list(typed_statements()) == ["SELECT 1\n  AS one;", "SELECT 2;"]
+
+
+@pytest.mark.parametrize("statement", ["SHOW TABLES", "show all tables;", "SHOW VIEWS"])
+def test_tables_and_views_are_listed_by_the_names_that_queries_use(
+    lakehouse: Any, capsys: pytest.CaptureFixture[str], statement: str
+) -> None:
+    run_statements(lakehouse, [statement], as_csv=False)
+    names = {line.split()[0]: line for line in capsys.readouterr().out.splitlines() if line}
+    assert {"edos.seeds", "ops.dropped", "analysis.edos_taxonomy"} <= set(names)
+    assert TABLES["ops.dropped"].comment in names["ops.dropped"]
+    assert TABLES["edos.seeds"].comment in names["edos.seeds"]
+    assert not [name for name in names if "__" in name]
+
+
+@pytest.mark.parametrize("statement", ["SHOW TABLES IN edos", "show tables from edos;"])
+def test_a_schemas_tables_are_listed(lakehouse: Any, capsys: pytest.CaptureFixture[str], statement: str) -> None:
+    run_statements(lakehouse, [statement], as_csv=False)
+    head, first, *_, count, _ = capsys.readouterr().out.splitlines()
+    assert head.split() == ["name", "meaning"]
+    assert first.startswith("edos.")
+    assert count.endswith(("rows)", "row)"))
+
+
+@pytest.mark.parametrize("statement", ["DESCRIBE ops.dropped", 'desc table "ops".dropped;'])
+def test_a_tables_columns_are_described(lakehouse: Any, capsys: pytest.CaptureFixture[str], statement: str) -> None:
+    run_statements(lakehouse, [statement], as_csv=False)
+    printed = capsys.readouterr().out
+    for column in TABLES["ops.dropped"].described:
+        assert any(
+            line.startswith(f"{column.name} ") and line.endswith(column.comment) for line in printed.splitlines()
+        ), column
+
+
+@pytest.mark.parametrize("statement", ["DESCRIBE edos.seed", "DESCRIBE nowhere.seeds"])
+def test_what_is_not_there_is_not_described(lakehouse: Any, statement: str) -> None:
+    with pytest.raises(InputError, match="does not exist"):
+        run_statements(lakehouse, [statement], as_csv=False)
+
+
+@pytest.mark.parametrize(
+    ("typed", "statements", "printed"),
+    [
+        ("help", [], "Hello"),
+        (".help\n?\n\\h", [], "Hello"),
+        (".tables", ["SHOW TABLES;"], ""),
+        ("\\dt+", ["SHOW TABLES;"], ""),
+        (".schema edos.turns", ["DESCRIBE edos.turns;"], ""),
+        ("\\d edos.turns;", ["DESCRIBE edos.turns;"], ""),
+        (".mode csv\nSELECT 1;", ["SELECT 1;"], ".mode csv is no command here"),
+        ("SELECT a\n.5;", ["SELECT a\n.5;"], ""),
+    ],
+)
+def test_words_of_other_shells_are_understood_or_refused(
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    typed: str,
+    statements: list[str],
+    printed: str,
+) -> None:
+    monkeypatch.setattr("sys.stdin", io.StringIO(f"{typed}\n"))
+    assert list(typed_statements("Hello")) == statements
+    assert printed in capsys.readouterr().out
 
 
 def test_names_of_tables_and_columns_are_completed(lakehouse: Any) -> None:

@@ -1,11 +1,12 @@
 """Tables on the screen: alignment, shortening, numbers, nested values."""
 
+from decimal import Decimal
 from typing import Any
 
 import pytest
 from pyspark.sql import Row
 
-from etl.publishing.screen_tables import LEAST, aligned, csv_row
+from etl.publishing.screen_tables import LEAST, aligned, csv_row, row_count
 
 
 def test_numbers_stand_right_and_text_left() -> None:
@@ -15,6 +16,24 @@ def test_numbers_stand_right_and_text_left() -> None:
         "a       1,234      0.5",
         "longer         12.3457",
     ]
+
+
+def test_years_and_other_answers_to_sql_have_no_separators() -> None:
+    lines = aligned(("year", "mean", "sum"), [(1999, Decimal("1234.50"), 12345.0)], grouped=False)
+    assert lines == ["year    mean    sum", "1999  1234.5  12345"]
+
+
+@pytest.mark.parametrize(
+    ("rows", "cut", "line"),
+    [
+        (0, False, "(0 rows)"),
+        (1, False, "(1 row)"),
+        (2, False, "(2 rows)"),
+        (101, True, "(first 100 rows; --csv prints all)"),
+    ],
+)
+def test_rows_are_counted_below_them(rows: int, cut: bool, line: str) -> None:
+    assert row_count(rows, cut) == line
 
 
 def test_no_rows_leave_the_head() -> None:
