@@ -231,7 +231,7 @@ def _sql(parser: argparse.ArgumentParser) -> None:
         "--execute",
         metavar="SQL",
         action="append",
-        help="run SQL statements, separated by ; and exit; repeatable",
+        help="run SQL statements, separated by ; and exit; may be repeated",
     )
     parser.add_argument("--csv", action="store_true", help="with -e: print all rows as CSV")
     parser.add_argument(
