@@ -1,7 +1,7 @@
 """MLflow's pyfunc flavour of the classifiers: their folder, read by this module, without pickles.
 
-A registered classifier answers through ``mlflow.pyfunc.load_model`` and ``mlflow models serve --env-manager local``,
-where this package is installed. Its answers are those of the tables: same texts, same rounding.
+A registered classifier answers through ``mlflow.pyfunc.load_model`` and ``mlflow models serve``. Its answers are those
+of the tables: same texts, same rounding.
 """
 
 from collections.abc import Callable, Mapping
@@ -61,9 +61,15 @@ class ServedClassifier:
     def predict(self, model_input: pd.DataFrame, params: Mapping[str, Any] | None = None) -> pd.DataFrame:
         """Return label and confidence of each row, or all labels from the threshold on; a failed row has an error.
 
+        A classifier of one label adds the column `top` where `top_k` is above 0: that many labels with their
+        confidences, the most probable first.
+
         Args:
             model_input: `text`; `turns`, oldest first; or `context` (may be null) and `text`.
-            params: none are known; MLflow passes them.
+            params: `top_k`, by default 0.
+
+        Raises:
+            InputError: `top_k` is negative.
         """
         given_rows: list[Any] = model_input.to_dict("records")
         rows = [self.item(row) for row in given_rows]
@@ -73,10 +79,20 @@ class ServedClassifier:
             given = [None if row is None else self._given(row) for row in rounded]
             probabilities = [None if row is None else row.tolist() for row in rounded]
             return pd.DataFrame({"labels": given, "probabilities": probabilities, "error": errors})
-        best = [(None, None) if row is None else top_labels(row, self.model.labels, 1)[0] for row in scores]
+        asked = int((params or {}).get("top_k") or 0)
+        if asked < 0:
+            raise InputError(f"top_k is {asked}: give a number from 0, for none, to {len(self.model.labels)}")
+        found = [None if row is None else top_labels(row, self.model.labels, max(asked, 1)) for row in scores]
+        best = [(None, None) if row is None else row[0] for row in found]
         labels = [label for label, _ in best]
         confidences = [confidence for _, confidence in best]
-        return pd.DataFrame({"label": labels, "confidence": confidences, "error": errors})
+        answers = pd.DataFrame({"label": labels, "confidence": confidences, "error": errors})
+        if asked:
+            answers["top"] = [
+                None if row is None else [{"label": label, "confidence": share} for label, share in row]
+                for row in found
+            ]
+        return answers
 
     def _given(self, probabilities: Any) -> list[str]:
         given = probabilities >= np.asarray(self.model.cutoffs)
@@ -84,5 +100,5 @@ class ServedClassifier:
 
 
 def _load_pyfunc(path: str) -> ServedClassifier:
-    """Return the classifier of a logged folder; MLflow calls it."""
+    """Return the classifier of a folder that an earlier version logged; MLflow calls it."""
     return ServedClassifier(Path(path))

@@ -26,8 +26,20 @@ NO_MODEL = "none"
 WEIGHTS = ("*.safetensors", "*.gguf")
 # Weights that may be pickles are never read or copied.
 PICKLES = ("*.bin", "*.pt", "*.pth", "*.pkl", "*.ckpt", "*.h5", "*.msgpack", "*.onnx")
-# What is written about a model: its card, and MLflow's record of the run that logged it. No answer depends on them.
-RECORDS = ("README.md", "MLmodel", "registered_model_meta", "conda.yaml", "python_env.yaml", "requirements.txt")
+# What is written about a model: its card, MLflow's record of the run that logged it, what serves it elsewhere.
+# No answer depends on them.
+RECORDS = (
+    "README.md",
+    "MLmodel",
+    "registered_model_meta",
+    "conda.yaml",
+    "python_env.yaml",
+    "requirements.txt",
+    "input_example.json",
+    "serving_input_example.json",
+)
+CODE = "code"
+"""The folder of a registered model with the modules that read it."""
 _REGISTERED = re.compile(r"(?P<model>.*models:/[^/#]+)/\d+(?P<digest>#sha256:[0-9a-f]+)")
 
 
@@ -149,12 +161,16 @@ def folder_digest(folder: Path) -> str:
 
 
 def _by_content(folder: Path, name: str) -> ResolvedModel:
-    """Return the model in a folder, named by the digest of its files without `RECORDS`; each file is read once."""
+    """Return the model in a folder, named by the digest of its files without records and code; each is read once."""
     digests = _file_digests(folder)
-    kept = {path: digest for path, digest in digests.items() if Path(path).name not in RECORDS}
+    kept = {path: digest for path, digest in digests.items() if not _is_record(Path(path))}
     content = f"{name}#sha256:{_digest_of(kept)[:16]}"
     everything = f"{name}#sha256:{_digest_of(digests)[:16]}"
     return ResolvedModel(folder, content, former=None if everything == content else everything)
+
+
+def _is_record(path: Path) -> bool:
+    return path.name in RECORDS or path.parts[0] == CODE
 
 
 def _file_digests(folder: Path) -> dict[str, str]:

@@ -8,6 +8,7 @@ tokenizer's separator.
 """
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 import torch
@@ -127,3 +128,9 @@ class EdosForSequenceClassification(PreTrainedModel):
         mask = torch.ones_like(input_ids) if attention_mask is None else attention_mask
         shares = torch.stack([member(input_ids, mask) for member in self.members]).mean(dim=0)
         return SequenceClassifierOutput(logits=shares.clamp_min(1e-38).log() / self.temperature)
+
+
+with suppress(ImportError):  # the pipeline warns about classes that are not in this list, by printing all of it
+    from transformers.models.auto.modeling_auto import MODEL_FOR_SEQUENCE_CLASSIFICATION_MAPPING_NAMES
+
+    MODEL_FOR_SEQUENCE_CLASSIFICATION_MAPPING_NAMES.setdefault("edos_lakehouse", EdosForSequenceClassification.__name__)

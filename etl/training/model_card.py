@@ -1,6 +1,8 @@
 """The card of a trained model: what it is, its figures on held-out rows, how it is opened, and its limits."""
 
+import json
 from collections.abc import Mapping
+from typing import Any
 
 ABOUT = {
     "weak_labeler": "Labels one sentence with one of the taxonomy's emotions and intents (EDOS 3.1).",
@@ -18,14 +20,31 @@ LIMITS = """\
   decisions on people.
 """
 HEAD = """\
-The encoder alone is a plain transformers folder; the head is `head.safetensors` with `head.json`:
+```python
+import mlflow
+import pandas as pd
+
+model = mlflow.pyfunc.load_model(".")  # this folder, or models:/{name}@champion
+print(model.predict(pd.DataFrame([{example}]){params}))
+```
+
+As a server, with `MLFLOW_TRACKING_URI` set to the place of the registry, such as `sqlite:///lakehouse/mlflow.db`.
+`--env-manager local` serves in the environment at hand; without it MLflow makes one of the packages in
+`requirements.txt`, which takes some GB:
+
+```console
+mlflow models serve -m models:/{name}@champion --env-manager local -p 5001
+curl http://127.0.0.1:5001/invocations -H 'Content-Type: application/json' -d '{request}'
+```
+
+The encoder alone, without the head (`head.safetensors` with `head.json`), is a plain transformers folder, as below;
+`python -m jobs export-model` writes both as one.
 
 ```python
 from transformers import AutoModel, AutoTokenizer
-encoder, tokenizer = AutoModel.from_pretrained("encoder"), AutoTokenizer.from_pretrained("encoder")
 
-from udfs.serving import ServedClassifier      # the head's code, with this package installed
-ServedClassifier(Path(".")).predict(frame)     # the same as mlflow.pyfunc.load_model(uri).predict(frame)
+encoder = AutoModel.from_pretrained("encoder")
+tokenizer = AutoTokenizer.from_pretrained("encoder")
 ```
 """
 
@@ -40,15 +59,29 @@ def model_card(name: str, kind: str, starts_from: str, figures: Mapping[str, flo
         figures: metrics on held-out rows.
         rows: number of training rows.
     """
-    from etl.training.signatures import SERVED
+    from etl.training.signatures import EXAMPLES, signature_of
 
+    opened = []
+    if kind in EXAMPLES:
+        opened = [f"## How it is opened\n\n{_opened(name, EXAMPLES[kind], signature_of(kind).params is not None)}"]
     table = "\n".join(f"| {metric} | {value:.4f} |" for metric, value in sorted(figures.items()))
     parts = [
         f"# {name}",
         ABOUT.get(kind, f"A {kind}."),
         f"Initial weights: `{starts_from}`. Training rows: {rows:,}.",
         f"## Figures on held-out rows\n\n| metric | value |\n| --- | --- |\n{table}",
-        *([f"## How it is opened\n\n{HEAD}".rstrip()] if kind in SERVED else []),
+        *opened,
         f"## Limits\n\n{LIMITS}",
     ]
     return "\n\n".join(parts)
+
+
+def _opened(name: str, example: Mapping[str, Any], ranks: bool) -> str:
+    """Return how a classifier is opened and served; ``ranks``: whether it can be asked for several labels."""
+    request = {"dataframe_records": [dict(example)], **({"params": {"top_k": 3}} if ranks else {})}
+    return HEAD.format(
+        name=name,
+        example=json.dumps(dict(example)),
+        request=json.dumps(request),
+        params=', params={"top_k": 3}' if ranks else "",
+    ).rstrip()

@@ -2,7 +2,6 @@
 
 import csv
 import io
-import platform
 import shutil
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -23,7 +22,8 @@ from etl.pipeline.mlflow_client import client_of
 from etl.pipeline.model_loader import resolve
 from etl.training.data_inputs import delta_inputs
 from etl.training.experiment import TAGS, close_dead_runs, code_tags, describe_experiment, process_tags
-from etl.training.signatures import LOADER, SERVED, signature_of
+from etl.training.served_files import add_served_files
+from etl.training.signatures import SERVED, signature_of
 
 if TYPE_CHECKING:
     from mlflow.entities import DatasetInput
@@ -162,7 +162,7 @@ class TrackedRun:
     def log_model(self, folder: Path, kind: str, card: str = "") -> str:
         """Log a copy of a model folder with an MLmodel file and its card, and return its URI.
 
-        A classifier can also be loaded as a pyfunc.
+        A classifier can also be loaded as a pyfunc, and served.
         """
         with tempfile.TemporaryDirectory() as scratch:
             copy = Path(scratch) / MODEL
@@ -170,9 +170,7 @@ class TrackedRun:
             description = Model(artifact_path=MODEL, run_id=self.run_id, signature=signature_of(kind))
             description.add_flavor(FLAVOR, kind=kind, data=".")
             if kind in SERVED:
-                description.add_flavor(
-                    "python_function", loader_module=LOADER, python_version=platform.python_version()
-                )
+                add_served_files(copy, description, kind)
             description.save(str(copy / "MLmodel"))
             if card:
                 (copy / CARD).write_text(card, encoding="utf-8")
@@ -282,7 +280,7 @@ def promote_if_better(
         reason = "it is the champion already"
     elif before is None:
         promoted = True
-        reason = "there was no champion"
+        reason = "there was none before"
     elif (whole := _whole_of(candidate, _films_of(client, name, before))) is not None:
         promoted, reason = whole
         reason = f"{reason} (version {before})"

@@ -1,6 +1,8 @@
 """A classifier's export answers through ``transformers.pipeline`` as its table does."""
 
+import io
 import json
+import logging
 from pathlib import Path
 from typing import Any
 
@@ -48,7 +50,14 @@ def answers(model: Any, items: list[Any]) -> list[tuple[str, float]]:
 
 
 def piped(folder: Path, texts: list[str]) -> list[tuple[str, float]]:
-    classifier: Any = pipeline("text-classification", model=str(folder), trust_remote_code=True)
+    warnings = io.StringIO()
+    handler = logging.StreamHandler(warnings)
+    logging.getLogger("transformers").addHandler(handler)
+    try:
+        classifier: Any = pipeline("text-classification", model=str(folder), trust_remote_code=True)
+    finally:
+        logging.getLogger("transformers").removeHandler(handler)
+    assert "is not supported" not in warnings.getvalue()
     return [(one["label"], one["score"]) for one in classifier(texts, batch_size=4)]
 
 

@@ -1,20 +1,27 @@
 """Classifiers as MLflow pyfuncs: the answers of the tables, from a logged folder without pickles."""
 
+import ast
 import json
 import os
+import re
 import subprocess
 import sys
 import time
 import urllib.request
 from pathlib import Path
+from typing import Any
 
 import mlflow
 import pandas as pd
 import pytest
+import yaml
 from mlflow.models import Model
 
 from conf.errors import InputError
-from etl.training.signatures import LOADER, SERVED, signature_of
+from etl.pipeline.model_loader import resolve
+from etl.training.model_card import model_card
+from etl.training.served_files import PACKAGES, add_served_files, modules
+from etl.training.signatures import EXAMPLES, SERVED, signature_of
 from etl.training.tracking import FLAVOR
 from tests.ports import free_port
 from tests.udfs.tiny_models import tiny_encoder
@@ -44,8 +51,10 @@ def logged(model, folder: Path) -> Path:
     model.eval().save(folder)
     description = Model(artifact_path="model", signature=signature_of(model.kind))
     description.add_flavor(FLAVOR, kind=model.kind, data=".")
-    description.add_flavor("python_function", loader_module=LOADER)
+    add_served_files(folder, description, model.kind)
     description.save(str(folder / "MLmodel"))
+    card = model_card("edos-tiny", model.kind, "pkg:tiny", {"accuracy": 0.5}, 9)
+    (folder / "README.md").write_text(card, encoding="utf-8")
     return folder
 
 
@@ -78,6 +87,105 @@ def test_a_multi_label_classifier_gives_labels_from_its_threshold_on(encoder: Pa
     scores = model.probabilities([Passage(TEXTS[0], "the rain"), Passage(TEXTS[1])], 4).numpy()
     assert found["probabilities"][0] == pytest.approx(scores[0].tolist(), abs=1e-4)
     assert found["labels"].tolist() == [list(LABELS)] * 2
+
+
+@pytest.mark.parametrize("top_k", [1, 2, 99])
+def test_the_most_probable_labels_are_given_when_asked_for(encoder: Path, tmp_path: Path, top_k: int) -> None:
+    model = WeakLabeler(*load_encoder(encoder), LABELS)
+    served = mlflow.pyfunc.load_model(str(logged(model, tmp_path / "weak")))
+    found = served.predict(pd.DataFrame({"text": TEXTS}), params={"top_k": top_k})
+    scores = model.probabilities(TEXTS, 4).numpy()
+    told = [[(one["label"], one["confidence"]) for one in row] for row in found["top"]]
+    assert told == [top_labels(row, LABELS, top_k) for row in scores]
+    assert [row[0][0] for row in told] == found["label"].tolist()
+
+
+def test_no_number_of_labels_is_negative(encoder: Path, tmp_path: Path) -> None:
+    served = ServedClassifier(logged(WeakLabeler(*load_encoder(encoder), LABELS), tmp_path / "weak"))
+    with pytest.raises(InputError, match="top_k is -1"):
+        served.predict(pd.DataFrame({"text": TEXTS}), {"top_k": -1})
+
+
+def models(encoder: Path) -> list[Any]:
+    parts = load_encoder(encoder)
+    return [WeakLabeler(*parts, LABELS), DialogueClassifier(*parts, LABELS, 24), MultiLabelClassifier(*parts, LABELS)]
+
+
+def test_a_models_card_runs_as_printed(
+    encoder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for model in models(encoder):
+        monkeypatch.chdir(logged(model, tmp_path / model.kind))
+        card = Path("README.md").read_text("utf-8")
+        programs = re.findall(r"```python\n(.*?)```", card, re.DOTALL)
+        assert len(programs) == 2
+        for program in programs:
+            exec(program, {})
+        assert "confidence" in capsys.readouterr().out or model.kind == MultiLabelClassifier.kind
+        (request,) = re.findall(r"-d '([^']*)'", card)
+        assert json.loads(request)["dataframe_records"] == [EXAMPLES[model.kind]]
+
+
+def test_a_logged_model_has_an_example_that_it_answers(encoder: Path, tmp_path: Path) -> None:
+    for model in models(encoder):
+        folder = logged(model, tmp_path / model.kind)
+        example = Model.load(str(folder)).load_input_example(str(folder))
+        assert example.to_dict("records") == [EXAMPLES[model.kind]]
+        assert mlflow.pyfunc.load_model(str(folder)).predict(example)["error"].isna().all()
+
+
+def test_its_environment_names_the_packages_that_it_imports(encoder: Path, tmp_path: Path) -> None:
+    folder = logged(WeakLabeler(*load_encoder(encoder), LABELS), tmp_path / "weak")
+    wanted = (folder / "requirements.txt").read_text().split()
+    assert [line.partition("==")[0] for line in wanted] == list(PACKAGES)
+    assert not [line for line in wanted if "+" in line]
+    conda = yaml.safe_load((folder / "conda.yaml").read_text())
+    assert conda["dependencies"][-1] == {"pip": wanted}
+    known = {"yaml" if name == "PyYAML" else name for name in PACKAGES} | set(sys.stdlib_module_names)
+    known |= {"matplotlib"}  # trainings alone draw
+    for source in modules().values():
+        for node in ast.parse(source.read_text("utf-8")).body:  # what is imported within functions is of trainings
+            names = [one.name for one in node.names] if isinstance(node, ast.Import) else []
+            if isinstance(node, ast.ImportFrom) and node.module:
+                names = [node.module]
+            others = {name.partition(".")[0] for name in names} - known - {"conf", "etl", "udfs"}
+            assert not others, source
+
+
+def test_it_is_read_where_the_package_is_not_installed(encoder: Path, tmp_path: Path) -> None:
+    model = WeakLabeler(*load_encoder(encoder), LABELS)
+    folder = logged(model, tmp_path / "weak")
+    program = f"""
+import sys
+from pathlib import Path
+
+here = {str(Path(__file__).resolve().parents[2])!r}
+sys.meta_path = [finder for finder in sys.meta_path if "editable" not in type(finder).__name__.lower()
+                 and "editable" not in getattr(finder, "__name__", "").lower()]
+sys.path = [place for place in sys.path if place and Path(place).resolve() != Path(here)]
+import mlflow
+import pandas as pd
+
+found = mlflow.pyfunc.load_model({str(folder)!r}).predict(pd.DataFrame({{"text": {TEXTS!r}}}))
+import udfs.serving
+
+assert Path(udfs.serving.__file__).is_relative_to({str(folder)!r}), udfs.serving.__file__
+print(",".join(found["label"]))
+"""
+    env = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    done = subprocess.run([sys.executable, "-c", program], cwd=tmp_path, env=env, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr[-2000:]
+    scores = model.probabilities(TEXTS, 4).numpy()
+    assert done.stdout.split() == [",".join(top_labels(row, LABELS, 1)[0][0] for row in scores)]
+
+
+def test_what_serves_a_model_is_no_content_of_it(encoder: Path, tmp_path: Path) -> None:
+    model = WeakLabeler(*load_encoder(encoder), LABELS)
+    model.eval().save(tmp_path / "bare")
+    bare = resolve(f"file:{tmp_path / 'bare'}", tmp_path / "cache").identity
+    (tmp_path / "served").mkdir()
+    served = resolve(f"file:{logged(model, tmp_path / 'served' / 'bare')}", tmp_path / "cache").identity
+    assert served == bare
 
 
 def test_another_kind_is_refused(tmp_path: Path) -> None:
