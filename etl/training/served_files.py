@@ -8,7 +8,7 @@ import ast
 import json
 import platform
 import shutil
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
@@ -86,7 +86,10 @@ def add_served_files(folder: Path, description: Model, kind: str) -> None:
 
 
 def modules(start: str = START) -> dict[str, Path]:
-    """Return the files of a module and of all modules of ours that it imports, by their path below the packages."""
+    """Return the files of a module and of all modules of ours that it imports, by their path below the packages.
+
+    What is imported within functions is of trainings, which nobody serves: figures and their charts.
+    """
     found: dict[str, Path] = {}
     seen: set[str] = set()
     begun = [start]
@@ -112,12 +115,23 @@ def _imported(name: str, found: dict[str, Path]) -> list[str]:
     is_package = file.name == "__init__.py"
     found["/".join(parts) + ("/__init__.py" if is_package else ".py")] = file
     imported = [".".join(parts[:-1])] if len(parts) > 1 else []
-    for node in ast.walk(ast.parse(file.read_text("utf-8"))):
+    for node in imports(ast.parse(file.read_text("utf-8"))):
         if isinstance(node, ast.Import):
             imported += [one.name for one in node.names]
         elif isinstance(node, ast.ImportFrom) and node.module is not None:
             imported += [node.module, *(f"{node.module}.{one.name}" for one in node.names)]
     return imported
+
+
+def imports(node: ast.AST) -> Iterator[ast.Import | ast.ImportFrom]:
+    """Yield the imports of a module that run when it is imported."""
+    for part in ast.iter_child_nodes(node):
+        if isinstance(part, ast.Import | ast.ImportFrom):
+            yield part
+        elif isinstance(part, ast.If) and ast.unparse(part.test) == "TYPE_CHECKING":
+            continue
+        elif not isinstance(part, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
+            yield from imports(part)
 
 
 def _write_yaml(path: Path, content: Mapping[str, Any]) -> None:
