@@ -86,13 +86,13 @@ class ServedClassifier:
         best = [(None, None) if row is None else row[0] for row in found]
         labels = [label for label, _ in best]
         confidences = [confidence for _, confidence in best]
-        answers = pd.DataFrame({"label": labels, "confidence": confidences, "error": errors})
+        answers: dict[str, list[Any]] = {"label": labels, "confidence": confidences, "error": errors}
         if asked:
             answers["top"] = [
                 None if row is None else [{"label": label, "confidence": share} for label, share in row]
                 for row in found
             ]
-        return answers
+        return pd.DataFrame(answers)
 
     def _given(self, probabilities: Any) -> list[str]:
         given = probabilities >= np.asarray(self.model.cutoffs)

@@ -66,9 +66,10 @@ def bars(frame: "pd.DataFrame | str", names: str, values: str, title: str, axis:
 
     drawn = frame[[names, values]].dropna()
     figure, axes = plt.subplots(figsize=(8, 1 + 0.3 * len(drawn)), layout="constrained")
-    found = axes.barh([str(name) for name in drawn[names]], drawn[values].astype(float))
+    places = range(len(drawn))  # not the names, which may come again
+    found = axes.barh(places, drawn[values].astype(float), tick_label=[str(name) for name in drawn[names]])
     axes.bar_label(found, fmt="{:,.4g}", padding=3)
-    axes.margins(x=0.12)
+    axes.margins(x=0.18)
     axes.invert_yaxis()
     axes.set(title=title, xlabel=axis, ylabel=names.replace("_", " "))
     plt.close(figure)  # a notebook shows the figure that the cell returns

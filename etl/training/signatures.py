@@ -39,4 +39,5 @@ def signature_of(kind: str) -> ModelSignature:
         outputs = [ColSpec(Array(DataType.string), "labels"), ColSpec(Array(DataType.float), "probabilities"), error]
     elif kind in ("reply_generator", "causal_reply_generator"):
         outputs = [ColSpec(DataType.string, "reply")]
-    return ModelSignature(Schema(list(inputs)), Schema(list(outputs)), params)
+    schemas = (Schema(list(inputs)), Schema(list(outputs)))
+    return ModelSignature(*schemas) if params is None else ModelSignature(*schemas, params)
