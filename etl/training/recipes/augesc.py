@@ -72,9 +72,14 @@ def compared_chatbots(
 
     Returns:
         Outcome of ``augesc.chatbots``.
+
+    Raises:
+        InputError: no session is held out.
     """
     held_out = held_out_sessions(sessions, drawn, options.held_out)
     pieces = pieces_of(held_out, partial(learned_role, role="supporter"))
+    if not pieces:
+        raise InputError(f"{run.stage}: no session is held out: augesc.sessions needs more than are drawn for training")
     rows = []
     for name, tuned_on in COMPARED.items():
         model = CausalLanguageModel.load(run.model(name).path, options.max_tokens)
