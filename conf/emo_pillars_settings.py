@@ -27,6 +27,7 @@ class StepSettings(Section):
     rewrites: DecodingSettings = _step(300)
     topic_names: DecodingSettings = _step(40)
     topic_categories: DecodingSettings = _step(500)
+    judge: DecodingSettings = added(_step(200), description="ours: of the judge of labels")
 
 
 def _replaced() -> Any:
@@ -47,6 +48,7 @@ class PromptSettings(Section):
     rewrites: dict[str, str] = _replaced()
     topic_names: dict[str, str] = _replaced()
     topic_categories: dict[str, str] = _replaced()
+    judge: dict[str, str] = _replaced()
 
 
 Fault = Literal[
@@ -76,6 +78,15 @@ class QualitySettings(Section):
         0.8, gt=0, le=1, description="Jaccard of the words of two utterances of different emotions in one answer"
     )
     least_labels: int = Field(2, ge=1, description="labels with levels of an utterance")
+
+
+class JudgeSettings(Section):
+    """The judge of labels, `models.emo_pillars_judge` (ours)."""
+
+    others: int = Field(3, ge=0, le=27, description="labels that the judge is offered beside an example's own, by hash")
+    gate: bool = Field(
+        False, description="whether the export has only labels that the judge finds fitting, and examples with some"
+    )
 
 
 class TransferSettings(Section):
@@ -259,6 +270,7 @@ class EmoPillarsSettings(SentenceFiles, ExampleRules, UtterancePrompt, PlotRules
     analysis: AnalysisSettings = AnalysisSettings()
     evaluation: LabelFormSettings = LabelFormSettings()
     publishing: EmoPillarsPublishing = EmoPillarsPublishing()
+    judge: JudgeSettings = added(JudgeSettings())
 
     @field_validator("taxonomy", mode="before")
     @classmethod

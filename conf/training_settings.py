@@ -170,6 +170,11 @@ class ModelSettings(Section):
     topic_namer: str | None = Field(
         None, description="Emo Pillars H: a language model that names topics; null: keywords stand for names"
     )
+    emo_pillars_judge: str | None = added(
+        None,
+        description="ours: judges the labels of Emo Pillars' examples; a language model, or one of our classifiers of "
+        "passages such as models:/emo-pillars-contextual@champion; null: none does",
+    )
     toxicity: str | None = Field(
         None, description="a classifier with a label toxic or toxicity; null: a list of profane words stands in"
     )

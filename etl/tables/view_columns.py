@@ -304,6 +304,10 @@ OWN: dict[str, str] = {
 }
 OWN_OF_VIEW: dict[str, str] = {
     "analysis.edos_examples.place": "number of the dialogue in its quarter, from 1",
+    "analysis.emo_pillars_judge_agreement.accuracy": "share of the examples on which both say the same",
+    "analysis.emo_pillars_judge_agreement.compared": "whose verdicts on an example's labels are compared",
+    "analysis.emo_pillars_judge_agreement.examples": "verdicts that are compared, of all pairs",
+    "analysis.emo_pillars_judge_agreement.kappa": "Cohen's kappa; of several pairs the mean; null: chance is certain",
     "analysis.dropped.units": "how many of the stage's units the row stands for",
     "analysis.edos_released_pairs.matched_id": "id of the labelled dialogue",
     "analysis.edos_labels_by_film.grouped_by": "genre or decade",

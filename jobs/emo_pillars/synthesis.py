@@ -5,7 +5,6 @@ from typing import Annotated, Any, Literal
 from pyspark.sql import DataFrame
 
 from conf.emo_pillars_settings import (
-    EmoPillarsPublishing,
     ExampleRules,
     PlotRules,
     PromptSettings,
@@ -21,7 +20,7 @@ from etl.emo_pillars.plots import select_plots
 from etl.emo_pillars.step import Wording
 from etl.emo_pillars.steps import SYNTHESIS, actors, clean_contexts, contexts, rewrites, soft_labels, utterances
 from etl.llm.model_stages import answer_stage, prompt_stage
-from etl.pipeline import At, RowAccounting, StageRun, stage
+from etl.pipeline import At, RowAccounting, stage
 from etl.pipeline.outcome import LocalOutcome, Outcome
 from etl.tables import emo_pillars as tables
 from etl.tables import llm
@@ -253,30 +252,3 @@ def emo_pillars_measure_quality(
     """Measure what all stored answers give, by any model: items that can be read, and usable ones (ours)."""
     named = dict(zip([step.name for step in SYNTHESIS], answers, strict=True))
     return answer_quality(named, quality, top_labels, lambda step: Wording(taxonomy, getattr(prompts, step)))
-
-
-@stage(
-    manual=True,
-    reads=(
-        tables.EXAMPLES,
-        tables.CONTEXTUAL_EXAMPLES,
-        tables.UTTERANCES,
-        tables.SOFT_LABELS,
-        tables.ACTORS,
-        tables.CONTEXTS,
-        tables.CLEAN_CONTEXTS,
-        tables.REWRITES,
-        tables.PLOTS,
-    ),
-    optional=(tables.CONTEXTUAL_EXAMPLES, tables.CONTEXTS, tables.CLEAN_CONTEXTS, tables.REWRITES),
-    writes=None,
-    shows="files under `emo_pillars.publishing.folder`",
-    resources=NAMES,
-)
-def emo_pillars_export(
-    *made: DataFrame, publishing: EmoPillarsPublishing, taxonomy: EmotionTaxonomy, run: StageRun
-) -> None:
-    """Export both data sets as Parquet and JSON Lines, with the origin of each label and a card (Emo Pillars 4)."""
-    from etl.publishing.emo_pillars_export import Made, publish_emo_pillars
-
-    publish_emo_pillars(Made(*made), run, publishing, taxonomy)
