@@ -25,7 +25,7 @@ NOT_RUN = {
     r"python -m jobs (run .*--to )?augesc_": "trains and asks language models for hours: tests/augesc has the chain",
     r"python -m jobs (run .*--to )?emo_pillars_": "asks language models for hours: tests/emo_pillars has the chain",
     r"python -m jobs run .*(replies_|_response_generator)": "trains for hours: tests/replies has the chain",
-    r"MLFLOW_TRACKING_URI=\S+ mlflow models serve|curl ": "serve until stopped, and ask: tests/udfs/test_serving.py does both",
+    r"MLFLOW_TRACKING_URI=\S+ mlflow models serve|curl ": "serve, and ask: tests/udfs/test_serving.py does both",
     r"python -m jobs compare_classifiers": "trains 24 classifiers for hours: tests/training/test_trials.py",
     r"python -m jobs .*(roberta-large|distil_emo|-student)": "a large encoder: tests/training/test_distillation.py",
     r"python -m jobs run --config german\.yaml": "needs a German corpus: tests/subtitles/test_german.py reads one",
