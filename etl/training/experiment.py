@@ -16,10 +16,13 @@ from etl.pipeline.lineage import package_version
 if TYPE_CHECKING:
     from mlflow import MlflowClient
 
+DESCRIPTION = "mlflow.note.content"
+"""Tag that MLflow's page shows as what a run or an experiment is."""
 VIEW = "comparison"
 SHARED_VIEW = f"mlflow.sharedViewState.{VIEW}"
 """Tag in which MLflow's page looks for the columns of a link with ``viewStateShareKey``."""
 COLUMNS = (
+    "tags.`champion`",
     "attributes.`Dataset`",
     "metrics.`held_out_macro_f1`",
     "metrics.`held_out_accuracy`",
@@ -34,13 +37,15 @@ COLUMNS = (
     "params.`computed_in`",
     "tags.`stage`",
     "tags.`kind`",
+    "tags.`promotion`",
 )
 TAGS = {
     # Trainings with a table of runs; the other kind is about traces of language models.
     "mlflow.experimentKind": "custom_model_development",
-    "mlflow.note.content": (
-        "Trainings and reports of edos-lakehouse. A run is one training, named by what differs between runs; trials of "
-        "a comparison are children of one run. Inputs are Delta tables with their versions, held_out_ metrics are of "
+    DESCRIPTION: (
+        "Trainings and reports of edos-lakehouse. A run is one training, named by its model and what differs between "
+        "runs of it; champion and promotion say whether the model is in use, and why. Trials of a comparison are "
+        "children of one run. Inputs are Delta tables with their versions, held_out_ metrics are of "
         "rows that nothing was chosen by, and computed_on, computed_in and cpu_threads are what the hardware chose."
     ),
     SHARED_VIEW: json.dumps(
@@ -73,10 +78,7 @@ def comparison_path(experiment_id: str) -> str:
 
 
 def title(*parts: str | int | None) -> str:
-    """Return a run's name, such as ``crowd+similar, seed 13, weighted, edos-emotion-classifier``.
-
-    What differs between runs of a model comes first, because MLflow's column cuts names off at the end.
-    """
+    """Return a run's name, such as ``edos-emotion-classifier, crowd+similar, seed 13, weighted``."""
     return ", ".join(str(part) for part in parts if part not in (None, ""))
 
 

@@ -11,6 +11,7 @@ ABOUT = {
     "causal_language_model": "Continues a text token by token.",
     "reply_generator": "Replies to a dialogue's turns (EDOS 5).",
     "causal_reply_generator": "Replies to a dialogue's turns; tuned from a causal language model (ours).",
+    "turn_segmenter": "Says whether the second of two sentences begins a new turn (EDOS 3.1).",
     "turn_pair_classifier": "Says whether the second of two sentences begins a new turn (EDOS 3.1).",
 }
 LIMITS = """\
@@ -47,6 +48,17 @@ encoder = AutoModel.from_pretrained("encoder")
 tokenizer = AutoTokenizer.from_pretrained("encoder")
 ```
 """
+
+
+def description(kind: str, rows: int, starts_from: str) -> str:
+    """Return what a training's run is, in one line for MLflow's page.
+
+    Args:
+        kind: of the model's class.
+        rows: number of training rows.
+        starts_from: identity of the initial weights.
+    """
+    return f"{ABOUT.get(kind, f'A {kind}.')} Trained on {rows:,} rows, from {starts_from}."
 
 
 def model_card(name: str, kind: str, starts_from: str, figures: Mapping[str, float], rows: int) -> str:

@@ -15,8 +15,8 @@ from etl.pipeline.model_loader import ResolvedModel
 from etl.pipeline.outcome import DROPPED_DDL, DroppedRow, Trained
 from etl.pipeline.stage_run import StageRun
 from etl.training.data_inputs import file_input, rows_digest
-from etl.training.experiment import title
-from etl.training.model_card import model_card
+from etl.training.experiment import DESCRIPTION, title
+from etl.training.model_card import description, model_card
 from etl.training.registry import model_store
 from etl.training.tracking import (
     CHAMPION,
@@ -109,9 +109,14 @@ def train_and_register(recipe: Recipe, run: StageRun) -> Trained:
     from etl.training.loop.reproducible import reproducible
 
     params = {**recipe.options.model_dump(exclude={"name"}), "starts_from": recipe.starts_from, **recipe.params}
-    tags = {**training_tags(run, recipe.name), "kind": recipe.model.kind, **recipe.tags}
+    tags = {
+        **training_tags(run, recipe.name),
+        "kind": recipe.model.kind,
+        DESCRIPTION: description(recipe.model.kind, len(recipe.rows.train), recipe.starts_from),
+        **recipe.tags,
+    }
     first, *others = recipe.differs or ("",)
-    name = title(first, f"seed {recipe.options.seed}", *others, recipe.name)
+    name = title(recipe.name, first, f"seed {recipe.options.seed}", *others)
     with (
         tempfile.TemporaryDirectory() as scratch,
         tracked_run(model_store(run.tracking), name, params, tags) as tracked,

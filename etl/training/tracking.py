@@ -5,7 +5,7 @@ import io
 import shutil
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -303,7 +303,21 @@ def promote_if_better(
         tags[FILMS] = str(candidate.films)
     for key, value in _tags(tags).items():
         client.set_model_version_tag(name, version, key, value)
+    _tell_runs(client, candidate, before if promoted else None, promoted, reason)
     return Promotion(promoted, version, mine, before, theirs, reason)
+
+
+def _tell_runs(client: MlflowClient, candidate: Candidate, replaced: str | None, promoted: bool, reason: str) -> None:
+    """Tag the candidate's run with the decision, and the run of the champion that it replaces."""
+    told = {candidate.version: {"champion": "yes" if promoted else "no", "promotion": reason[:500]}}
+    if replaced is not None and replaced != candidate.version:
+        told[replaced] = {"champion": f"no: replaced by version {candidate.version}"}
+    for version, tags in told.items():
+        with suppress(MlflowException):  # a run that was deleted, or of another workspace of the registry
+            run_id = client.get_model_version(candidate.name, version).run_id
+            for key, value in _tags(tags).items():
+                if run_id:
+                    client.set_tag(run_id, key, value)
 
 
 def _whole_of(candidate: Candidate, films: int | None) -> tuple[bool, str] | None:

@@ -1,6 +1,6 @@
 """The card that is stored with a model."""
 
-from etl.training.model_card import model_card
+from etl.training.model_card import description, model_card
 
 
 def test_a_card_has_figures_use_and_limits() -> None:
@@ -10,6 +10,12 @@ def test_a_card_has_figures_use_and_limits() -> None:
     assert "`pkg:x==1#2`. Training rows: 1,200." in card
     assert "AutoModel.from_pretrained" in card
     assert "## Limits" in card
+
+
+def test_a_run_is_described_in_one_line() -> None:
+    told = description("weak_labeler", 1200, "pkg:x==1#2")
+    assert told.startswith("Labels one sentence")
+    assert told.endswith("Trained on 1,200 rows, from pkg:x==1#2.")
 
 
 def test_a_model_that_is_not_served_says_nothing_of_it() -> None:

@@ -210,6 +210,11 @@ def test_the_alias_moves_only_to_a_better_model_on_the_same_rows(mlflow_store, t
     assert tags["held_out"] == rows_digest(ROWS)
     assert tags["macro_f1"] == "0.400000"
     assert "does not beat version 1" in tags["promotion"]
+    client = mlflow_store.client()
+    runs = [client.get_run(str(client.get_model_version(name, str(number)).run_id)) for number in (1, 2, 3, 4)]
+    assert [run.data.tags["champion"] for run in runs] == ["no: replaced by version 4", "no", "no", "yes"]
+    assert runs[0].data.tags["promotion"] == "there was none before"
+    assert "does not beat version 1" in runs[1].data.tags["promotion"]
     assert promote_if_better(mlflow_store, Candidate(name, "4", "macro_f1", 0.6, "x"), score, cache).promoted
     assert asked == ["1", "1", "1"]
 
@@ -318,7 +323,7 @@ def test_the_experiment_says_what_it_holds_and_has_columns(mlflow_store, tracked
     client = mlflow_store.client()
     tags = client.get_experiment(mlflow_store.experiment_id()).tags
     assert tags["mlflow.experimentKind"] == "custom_model_development"
-    assert "named by what differs" in tags["mlflow.note.content"]
+    assert "named by its model and what differs" in tags["mlflow.note.content"]
     view = json.loads(tags[SHARED_VIEW])
     assert {"metrics.`held_out_macro_f1`", "params.`computed_in`"} <= set(view["selectedColumns"])
     client.set_experiment_tag(mlflow_store.experiment_id(), "mlflow.note.content", "mine")
@@ -386,7 +391,7 @@ def test_trials_have_one_parent(mlflow_store):
 
 def test_titles_say_what_differs():
     assert Arm(True, ("crowd", "similar")).title(13) == "crowd+similar, seed 13, weighted"
-    assert title("", "seed 13", None, "edos-weak-labeler") == "seed 13, edos-weak-labeler"
+    assert title("edos-weak-labeler", "", "seed 13", None) == "edos-weak-labeler, seed 13"
 
 
 def test_the_link_leads_to_the_columns(tmp_path, capsys):

@@ -41,7 +41,8 @@ from etl.subtitles.turn_segmenter import (
     mask_label_leakage,
     train_turn_segmenter,
 )
-from etl.training.experiment import title
+from etl.training.experiment import DESCRIPTION, title
+from etl.training.model_card import ABOUT
 from etl.training.registration import create_registry_schema, promote, training_context, training_tags
 from etl.training.registry import model_store
 from etl.training.tracking import Candidate, TrackedRun, tracked_run
@@ -117,8 +118,8 @@ def train_and_register_turn_segmenter(
         return with_margins(held_out, scorer_of(path)).persist()
 
     folder.mkdir(parents=True, exist_ok=True)
-    tags = {**training_tags(run, options.name), "kind": "turn_segmenter"}
-    name = title(options.kind, "+".join(sorted(sizes)) or "no pairs", options.name)
+    tags = {**training_tags(run, options.name), "kind": "turn_segmenter", DESCRIPTION: ABOUT["turn_segmenter"]}
+    name = title(options.name, options.kind, "+".join(sorted(sizes)) or "no pairs")
     # A shared folder, because a cluster's workers load the new model to score the held-out pairs.
     with (
         tempfile.TemporaryDirectory(dir=folder) as scratch,
