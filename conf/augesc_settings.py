@@ -2,10 +2,11 @@
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BeforeValidator, Field
+from pydantic import BeforeValidator, Field, field_validator
 
 from conf.evaluation_settings import AugescEvaluation
 from conf.llm_settings import DecodingSettings
+from conf.prompts import replaced_instruction
 from conf.section import Part, Section, added, outside
 
 
@@ -236,6 +237,14 @@ class AugescPublishing(Section):
     conversations_per_file: int = Field(250_000, ge=1, description="a split of more is cut, by hash of the id")
 
 
+class InstructionSettings(Section):
+    """The words before each conversation that a model continues or learns (AugESC 4.1)."""
+
+    text: str = added(
+        "", description="in place of ours, `conf/prompts/augesc.txt`; set `augesc.prompt` to the path of a text file"
+    )
+
+
 class AugescSettings(Section):
     sessions: Paths = outside(
         (), description="ESConv: files of sessions (.json, .jsonl, .tsv, each also .gz), or folders of them"
@@ -251,6 +260,7 @@ class AugescSettings(Section):
     session_rules: SessionRules = SessionRules()
     query_rules: QueryRules = QueryRules()
     samples_per_query: SamplesPerQuery = SamplesPerQuery()
+    prompt: InstructionSettings = added(InstructionSettings())
     generation: GenerationSettings = GenerationSettings()
     filters: FilterSettings = FilterSettings()
     statistics: StatisticsSettings = StatisticsSettings()
@@ -259,3 +269,9 @@ class AugescSettings(Section):
     faults: FaultSettings = FaultSettings()
     report_folder: str | None = Field(None, description="where augesc.html goes; null: <lakehouse.root>/reports")
     evaluation: AugescEvaluation = AugescEvaluation()
+
+    @field_validator("prompt", mode="before")
+    @classmethod
+    def from_its_file(cls, prompt: Any) -> Any:
+        """Read the instruction of a path."""
+        return {"text": replaced_instruction(prompt)} if isinstance(prompt, str) else prompt

@@ -62,6 +62,21 @@ def replaced_prompts(folder: str, ours: str) -> dict[str, dict[str, str]]:
     return steps
 
 
+def replaced_instruction(path: str) -> str:
+    """Read a user's text that stands in place of one of ours without slots.
+
+    Raises:
+        InputError: the file cannot be read or is empty, or it has slots, which nothing would fill.
+    """
+    file = Path(path)
+    if not file.is_file():
+        raise InputError(f"{path} is no file: copy conf/prompts/augesc.txt and change it")
+    content = _content(file)
+    if strange := sorted(slots(content)):
+        raise InputError(f"{path} has {_in_braces(strange)}, which nothing fills: it stands before the conversation")
+    return content
+
+
 def step_of(name: str, known: set[str]) -> str:
     """Return the step of a file: its name without the ending, and without the form of a second template."""
     stem = name.rpartition(".")[0]

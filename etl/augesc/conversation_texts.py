@@ -63,9 +63,13 @@ class Parsed:
     faulty: tuple[str, ...]
 
 
-def instruction() -> str:
-    """Return the task description (AugESC 4.1) in our wording: ``conf/prompts/augesc.txt``."""
-    return one_line(resources.text(INSTRUCTION))
+def instruction(own: str = "") -> str:
+    """Return the task description (AugESC 4.1) on one line, the user's or ours (``conf/prompts/augesc.txt``).
+
+    Args:
+        own: ``augesc.prompt.text``.
+    """
+    return one_line(own or resources.text(INSTRUCTION))
 
 
 def prompt(query: str, task: str | None = None) -> str:
@@ -85,20 +89,21 @@ def conversation(turns: Sequence[Turn | Mapping[str, str]]) -> str:
     )
 
 
-def training_text(turns: Sequence[Turn | Mapping[str, str]], end: str) -> tuple[str, str]:
+def training_text(turns: Sequence[Turn | Mapping[str, str]], end: str, task: str | None = None) -> tuple[str, str]:
     """Return a training session as (text outside the loss, text inside the loss) (AugESC 4.1).
 
     Args:
         turns: turns without the supporter's leading greetings.
         end: the tokenizer's end-of-text token, with which a model learns to stop.
+        task: result of ``instruction``.
     """
-    return f"{instruction()}\n", f"{conversation(turns)}{end}"
+    return f"{task or instruction()}\n", f"{conversation(turns)}{end}"
 
 
-def learned_session(turns: Sequence[Turn | Mapping[str, str]]) -> list[tuple[str, bool]]:
+def learned_session(turns: Sequence[Turn | Mapping[str, str]], task: str | None = None) -> list[tuple[str, bool]]:
     """Return ``training_text`` without an end token as (piece, whether it is in the loss)."""
-    task, text = training_text(turns, "")
-    return [(task, False), (text, True)]
+    before, text = training_text(turns, "", task)
+    return [(before, False), (text, True)]
 
 
 def learned_role(turns: Sequence[Turn | Mapping[str, str]], role: str) -> list[tuple[str, bool]]:

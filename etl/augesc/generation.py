@@ -32,25 +32,30 @@ def baseline_queries(queries: DataFrame, generation: Baselines) -> DataFrame:
     return first_queries(of_source, generation.baseline_queries)
 
 
-def augmenter_requests(queries: DataFrame, generation: Augmenting, per_query: SamplesPerQuery) -> DataFrame:
+def augmenter_requests(
+    queries: DataFrame, generation: Augmenting, per_query: SamplesPerQuery, task: str | None = None
+) -> DataFrame:
     """Return the augmenter's requests: several texts per query, depending on its source (AugESC 4.2).
 
     Args:
         queries: ``augesc.queries``.
         generation: which queries, and how answers are decoded.
         per_query: texts for each query of a source.
+        task: result of ``instruction``.
     """
     samples = F.when(F.col("source") == "ed", per_query.ed).otherwise(per_query.reddit)
     units = _units(first_queries(queries, generation.queries))
     decoding = with_schema(generation.decoding)
-    return with_requests(units, prompts(F.col("query")), decoding, samples=samples, template=instruction())
+    return with_requests(
+        units, prompts(F.col("query"), task), decoding, samples=samples, template=task or instruction()
+    )
 
 
-def untuned_requests(queries: DataFrame, generation: Untuned) -> DataFrame:
+def untuned_requests(queries: DataFrame, generation: Untuned, task: str | None = None) -> DataFrame:
     """Return the untuned model's requests: one text per query, from the same prompt (AugESC 4.3)."""
     units = _units(baseline_queries(queries, generation))
     decoding = with_schema(generation.untuned_decoding)
-    return with_requests(units, prompts(F.col("query")), decoding, template=instruction())
+    return with_requests(units, prompts(F.col("query"), task), decoding, template=task or instruction())
 
 
 def with_schema(decoding: DecodingSettings) -> DecodingSettings:
@@ -81,7 +86,7 @@ def role_play_requests(queries: DataFrame, generation: RolePlaying, models: Sequ
     return units.withColumn("play_id", F.concat(F.lit("p"), F.substring(F.sha2(key, 256), 1, 16)))
 
 
-def played_texts(plays: DataFrame) -> DataFrame:
+def played_texts(plays: DataFrame, task: str | None = None) -> DataFrame:
     """Return ``augesc.role_plays`` with the columns of ``TEXTS``. Tokens are null, as no single model wrote a text."""
     return plays.select(
         F.col("play_id").alias("text_id"),
@@ -90,7 +95,7 @@ def played_texts(plays: DataFrame) -> DataFrame:
         F.col("query_id").alias("origin_id"),
         F.lit(0).alias("sample"),
         F.concat_ws(" and ", "seeker_model", "supporter_model").alias("model"),
-        as_text(F.col("turns")).alias("text"),
+        as_text(F.col("turns"), task).alias("text"),
         F.lit(None).cast("int").alias("tokens"),
         F.lit(None).cast("string").alias("request_id"),
         F.lit(None).cast("string").alias("prompt_hash"),
@@ -101,12 +106,12 @@ def _units(queries: DataFrame) -> DataFrame:
     return queries.select("query_id", "source", F.col("text").alias("query"))
 
 
-def prompts(query: Column) -> Column:
+def prompts(query: Column, task: str | None = None) -> Column:
     """Apply ``etl.augesc.conversation_texts.prompt`` to a column of queries."""
-    task = instruction()
+    known = task or instruction()
 
     def prompted(queries: pd.Series) -> pd.Series:
-        return queries.map(lambda one: prompt(one, task))
+        return queries.map(lambda one: prompt(one, known))
 
     return F.pandas_udf(prompted, "string")(query)  # type: ignore[call-overload,no-any-return]
 

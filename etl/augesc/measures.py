@@ -32,7 +32,7 @@ MEASURED = (
 )
 
 
-def session_texts(sessions: DataFrame) -> DataFrame:
+def session_texts(sessions: DataFrame, task: str | None = None) -> DataFrame:
     """Return ``augesc.sessions`` as texts of a model's form: with the instruction, without greetings.
 
     Returns:
@@ -45,18 +45,18 @@ def session_texts(sessions: DataFrame) -> DataFrame:
         F.col("session_id").alias("origin_id"),
         F.lit(0).alias("sample"),
         F.lit(None).cast("string").alias("model"),
-        as_text(without_greetings(F.col("turns"))).alias("text"),
+        as_text(without_greetings(F.col("turns")), task).alias("text"),
         F.lit(None).cast("int").alias("tokens"),
         F.lit(None).cast("string").alias("request_id"),
         F.lit(None).cast("string").alias("prompt_hash"),
     )
 
 
-def as_text(turns: Column) -> Column:
+def as_text(turns: Column, task: str | None = None) -> Column:
     """Return utterances as a text of a model's form, with the instruction."""
     names = F.create_map(*(F.lit(one) for pair in NAMES.items() for one in pair))
     lines = F.transform(turns, lambda turn: F.concat(names[turn["role"]], F.lit(": "), turn["text"]))
-    return F.concat_ws("\n", F.lit(instruction()), F.array_join(lines, "\n"))
+    return F.concat_ws("\n", F.lit(task or instruction()), F.array_join(lines, "\n"))
 
 
 def texts_from_files(spark: SparkSession, files: NamedFiles | Sequence[str]) -> Outcome:
@@ -112,19 +112,20 @@ def all_texts(people: DataFrame, others: Sequence[Outcome]) -> Outcome:
     return Outcome(rows, reduce(DataFrame.unionByName, dropped) if dropped else None, rows_in=rows_in)
 
 
-def measured_texts(texts: DataFrame) -> DataFrame:
+def measured_texts(texts: DataFrame, task: str | None = None) -> DataFrame:
     """Parse texts and measure them in NLTK tokens, as rows of ``augesc.measured_texts``.
 
     Args:
         texts: distinct rows of ``TEXTS``. The generator counted tokens, prompt included (AugESC 4.3, Session Length).
             Null tokens are replaced by NLTK's count.
+        task: result of ``instruction``.
     """
-    task = instruction()
+    known = task or instruction()
 
     def measures(batches: Iterator[pd.Series]) -> Iterator[pd.DataFrame]:
         names = ["faulty_lines", "first_faulty", "words", "turns", "strategies"]
         for batch in batches:
-            yield pd.DataFrame([measure(text, task) for text in batch], columns=names)
+            yield pd.DataFrame([measure(text, known) for text in batch], columns=names)
 
     measured = F.pandas_udf(measures, MEASURED)(F.col("text"))  # type: ignore[call-overload]
     rows = texts.withColumn("measured", measured).select(*texts.columns, "measured.*")

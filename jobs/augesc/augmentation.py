@@ -14,7 +14,7 @@ from conf.taxonomy import GOEMOTIONS, GOEMOTIONS_MAPPING
 from conf.wordlists import cased_words, words
 from etl.augesc import generation as requests
 from etl.augesc import queries, sessions
-from etl.augesc.conversation_texts import INSTRUCTION, next_prompt
+from etl.augesc.conversation_texts import INSTRUCTION, instruction, next_prompt
 from etl.augesc.post_judges import EXAMPLES, TOXICITY, examples, judged_posts, nearest_label
 from etl.common.columns import with_columns_once
 from etl.common.hashes import text_hash
@@ -35,6 +35,7 @@ LISTS = EMOTIONS, SENSITIVE, MEDICATION, FORUM = (
     "augesc/forum_words",
 )
 GENERATION = "augesc.generation"
+OwnWords = Annotated[str, At("augesc.prompt.text")]
 ROLES = ("seeker", "supporter")
 JUDGES_MODELS = {"emotions": "query_emotions", "goemotions": "query_goemotions", TOXICITY: "toxicity"}
 """The key under ``models`` of each judge's classifier."""
@@ -152,6 +153,7 @@ def augesc_train_augmenter(
     options: AugmenterSettings,
     base: Annotated[str | None, At("models.augmenter_base")],
     strategies: Annotated[bool, At(f"{GENERATION}.strategies")],
+    own: OwnWords,
     run: StageRun,
 ) -> Trained:
     """Tune a language model on a few sessions, so that it continues a query as people do (AugESC 4.1)."""
@@ -159,7 +161,7 @@ def augesc_train_augmenter(
 
     if strategies:
         drawn, known = map(sessions.with_named_strategies, (drawn, known))
-    return train_and_register_augmenter(drawn, known, run, options, base)
+    return train_and_register_augmenter(drawn, known, run, options, base, instruction(own))
 
 
 @prompt_stage(
@@ -170,9 +172,11 @@ def augesc_train_augmenter(
     resources=(INSTRUCTION,),
     enabled_if=f"{GENERATION}.augments",
 )
-def augesc_ask_augmenter(posts: DataFrame, generation: Augmenting, samples: SamplesPerQuery) -> DataFrame:
+def augesc_ask_augmenter(
+    posts: DataFrame, generation: Augmenting, samples: SamplesPerQuery, own: OwnWords
+) -> DataFrame:
     """Let the tuned model continue each query several times (AugESC 4.2)."""
-    return requests.augmenter_requests(posts, generation, samples)
+    return requests.augmenter_requests(posts, generation, samples, instruction(own))
 
 
 @prompt_stage(
@@ -182,9 +186,9 @@ def augesc_ask_augmenter(posts: DataFrame, generation: Augmenting, samples: Samp
     resources=(INSTRUCTION,),
     enabled_if=f"{GENERATION}.compares_untuned",
 )
-def augesc_ask_untuned(posts: DataFrame, generation: Untuned) -> DataFrame:
+def augesc_ask_untuned(posts: DataFrame, generation: Untuned, own: OwnWords) -> DataFrame:
     """Let the untuned model continue queries, for comparison (AugESC 4.3)."""
-    return requests.untuned_requests(posts, generation)
+    return requests.untuned_requests(posts, generation, instruction(own))
 
 
 @speaker_stage("seeker", "seeker", TRAINING_SESSIONS, SESSIONS, f"{GENERATION}.plays_roles")

@@ -7,7 +7,7 @@ from pyspark.sql import DataFrame
 from conf.augesc_settings import AugescPublishing, FilterSettings, GenerationSettings, SamplesPerQuery
 from etl.augesc import generation as requests
 from etl.augesc import measures, requirements
-from etl.augesc.conversation_texts import INSTRUCTION
+from etl.augesc.conversation_texts import INSTRUCTION, instruction
 from etl.common.labelled_files import files_under
 from etl.pipeline import At, RowAccounting, StageRun, stage
 from etl.pipeline.outcome import Outcome
@@ -33,23 +33,25 @@ def augesc_measure_texts(
     generation: GenerationSettings,
     samples: SamplesPerQuery,
     named: Annotated[tuple[str, ...], At("augesc.generated_texts")],
+    own: Annotated[str, At("augesc.prompt.text")],
     run: StageRun,
 ) -> Outcome:
     """Measure every text as a conversation: utterances, lengths, lines without a speaker (AugESC 4.3)."""
+    task = instruction(own)
     files = files_under(named, (".jsonl", ".jsonl.gz"), "augesc.generated_texts")
     texts = [measures.texts_from_files(run.spark, files)]
     if generation.augments:
-        asked = requests.augmenter_requests(queries, generation, samples)
+        asked = requests.augmenter_requests(queries, generation, samples, task)
         model = run.model("augmenter").identity
         texts.append(requests.generated_texts(asked, augmented, model, "augmenter"))
     if generation.compares_untuned:
-        asked = requests.untuned_requests(queries, generation)
+        asked = requests.untuned_requests(queries, generation, task)
         model = run.model("augmenter_base").identity
         texts.append(requests.generated_texts(asked, untuned, model, "untuned"))
     if generation.plays_roles:
-        texts.append(Outcome(requests.played_texts(plays), rows_in=plays.count()))
-    outcome = measures.all_texts(measures.session_texts(sessions), texts)
-    measured = Outcome(measures.measured_texts(outcome.rows), outcome.dropped, rows_in=outcome.rows_in)
+        texts.append(Outcome(requests.played_texts(plays, task), rows_in=plays.count()))
+    outcome = measures.all_texts(measures.session_texts(sessions, task), texts)
+    measured = Outcome(measures.measured_texts(outcome.rows, task), outcome.dropped, rows_in=outcome.rows_in)
     return files.with_skipped(measured, run.spark)
 
 

@@ -24,9 +24,20 @@ COMPARED = {"chatbot": "esconv", "augmented_chatbot": "esconv, then augesc"}
 
 
 def train_and_register_augmenter(
-    drawn: DataFrame, sessions: DataFrame, run: StageRun, options: LanguageTrainingSettings, base: str | None
+    drawn: DataFrame,
+    sessions: DataFrame,
+    run: StageRun,
+    options: LanguageTrainingSettings,
+    base: str | None,
+    task: str | None = None,
 ) -> Trained:
     """Tune the base model on the drawn sessions (AugESC 4.1), and measure perplexity before and after.
+
+    Args:
+        drawn: ``augesc.training_sessions``.
+        sessions: ``augesc.sessions``.
+        base: URI of the model to tune.
+        task: result of ``etl.augesc.conversation_texts.instruction``.
 
     Raises:
         InputError: there are no drawn or no held-out sessions.
@@ -35,7 +46,7 @@ def train_and_register_augmenter(
         raise InputError("models.augmenter_base is null: name a language model to tune")
     start = run.model(base)
     held = held_out_sessions(sessions, drawn, options.held_out)
-    return train_and_register(tuning_recipe(run, options, start, drawn, held, learned_session), run)
+    return train_and_register(tuning_recipe(run, options, start, drawn, held, partial(learned_session, task=task)), run)
 
 
 def train_and_register_speaker(
