@@ -19,6 +19,7 @@ ELSEWHERE = {"docs/clusters.md"}
 """Pages whose commands need a cluster: tests/clusters/test_lane.py runs them in order, by make cluster."""
 NOT_RUN = {
     r"\. \.venv/bin/activate$": "puts the environment's python on the path; here `run` does",
+    r"python -m jobs .*--demo\b": "on the demo's tables, which take minutes: tests/cli/test_demo_settings.py",
     r"make (install|demo)\b": "set up and run what the other tests run piece by piece",
     r"python -m jobs (chat|reply)\b": "talk with a trained generator: tests/cli/test_chat.py",
     r"python -m jobs mlflow (?!.*--link)": "serves until it is stopped: tests/training/test_tracking.py does both",
