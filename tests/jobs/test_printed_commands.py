@@ -20,6 +20,11 @@ ELSEWHERE = {"docs/clusters.md"}
 NOT_RUN = {
     r"\. \.venv/bin/activate$": "puts the environment's python on the path; here `run` does",
     r"python -m jobs .*--demo\b": "on the demo's tables, which take minutes: tests/cli/test_demo_settings.py",
+    r"python -m jobs fetch-data \w": "fetches from the network: tests/cli/test_fetch_data.py has a server",
+    r"python -m jobs run --config data/settings\.yaml": "needs what fetch-data fetches, and trains for half an hour",
+    r"python -m jobs .*lakehouse\.set=published": "reads files that the authors offer: tests/edos/test_published.py",
+    r"python -m jobs sql .*lakehouse\.set=trusted": "needs a second set: tests/pipeline/test_sets.py",
+    r"make gpu\b": "needs a graphics card",
     r"make (install|demo)\b": "set up and run what the other tests run piece by piece",
     r"python -m jobs (chat|reply)\b": "talk with a trained generator: tests/cli/test_chat.py",
     r"python -m jobs mlflow (?!.*--link)": "serves until it is stopped: tests/training/test_tracking.py does both",
