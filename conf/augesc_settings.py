@@ -166,6 +166,12 @@ class FilterSettings(Section):
     supporter: UtteranceLengths = UtteranceLengths(least_average=9)
 
 
+class RepairSettings(Section):
+    """Texts that fail one requirement at one turn, continued from the turn before it (ours)."""
+
+    attempts: int = added(0, ge=0, le=20, description="continuations of each; 0: none, as in the paper")
+
+
 class ChatSettings(Section):
     """The interactive support chatbot (AugESC 7.2)."""
 
@@ -263,6 +269,7 @@ class AugescSettings(Section):
     prompt: InstructionSettings = added(InstructionSettings())
     generation: GenerationSettings = GenerationSettings()
     filters: FilterSettings = FilterSettings()
+    repair: RepairSettings = added(RepairSettings())
     statistics: StatisticsSettings = StatisticsSettings()
     chat: ChatSettings = ChatSettings()
     publishing: AugescPublishing = AugescPublishing()

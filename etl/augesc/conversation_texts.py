@@ -57,10 +57,12 @@ class Parsed:
     Attributes:
         turns: the utterances in order.
         faulty: other non-blank lines, without a speaker or without a text.
+        before_fault: number of turns before the first of them; None without any, and of an answer in JSON.
     """
 
     turns: tuple[Turn, ...]
     faulty: tuple[str, ...]
+    before_fault: int | None = None
 
 
 def instruction(own: str = "") -> str:
@@ -154,12 +156,14 @@ def parse(text: str, task: str | None = None) -> Parsed:
     lines = [line.strip() for line in _LINE_END.split(text)]
     if lines and one_line(lines[0]) == (task or instruction()):
         lines = lines[1:]
-    turns = []
+    turns: list[Turn] = []
     faulty = []
+    places = []
     for line in filter(None, lines):
         match = _SPEAKER.match(_OPENING.sub("", line, count=1) if _OPENING.match(line) else line)
         if match is None:
             faulty.append(line)
+            places.append(len(turns))
             continue
         for speaker, words in spoken_on(match[1], match.string[match.end() :]):
             strategy, spoken = with_strategy(ROLES[speaker], one_line(words))
@@ -167,7 +171,8 @@ def parse(text: str, task: str | None = None) -> Parsed:
                 turns.append(Turn(ROLES[speaker], spoken, strategy))
             else:
                 faulty.append(line)
-    return Parsed(tuple(turns), tuple(faulty))
+                places.append(len(turns))
+    return Parsed(tuple(turns), tuple(faulty), places[0] if places else None)
 
 
 def with_strategy(role: str, text: str) -> tuple[str | None, str]:
