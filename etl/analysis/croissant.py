@@ -59,6 +59,7 @@ AUGESC: Fields = {
     "model": TEXT,
     "prompt_hash": TEXT,
     "request_id": TEXT,
+    "repaired": INTEGER,
     "query_emotions": TEXT,
     "query_goemotions": TEXT,
     "query_toxicity": TEXT,

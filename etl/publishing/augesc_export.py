@@ -97,8 +97,8 @@ def published_rows(
 
     Returns:
         dialogue_id, split, emotion_type, problem_type, situation, source, query_id, sample, model, prompt_hash,
-        request_id, query_emotions, query_goemotions, query_toxicity (labels of the judges), judged_by, faults (names of
-        ``FAULT_COUNTS``), dialog.
+        request_id, repaired (the turn from which it was continued again; null: none), query_emotions, query_goemotions,
+        query_toxicity (labels of the judges), judged_by, faults (names of ``FAULT_COUNTS``), dialog.
     """
     judged = [F.col(name).alias(f"query_{name}") for name in JUDGES]
     of_query = queries.select("query_id", F.col("emotion").alias("emotion_type"), *judged, "judged_by")
@@ -124,6 +124,7 @@ def published_rows(
         "model",
         "prompt_hash",
         "request_id",
+        "repaired",
         *(f"query_{name}" for name in JUDGES),
         "judged_by",
         "faults",

@@ -23,7 +23,10 @@ TURNS = [("seeker", 'My "cat" is gone | since May', 8), ("supporter", "Since May
 
 
 def test_exports_are_read_as_esconv_is(spark: SparkSession, tmp_path: Path) -> None:
-    rows = [(f"t{n:02}", "ed", f"ed/{n // 4}", n % 4, "m", 40, TURNS, f"r{n}", f"h{n}", NAMED) for n in range(60)]
+    rows = [
+        (f"t{n:02}", "ed", f"ed/{n // 4}", n % 4, "m", 40, TURNS, f"r{n}", f"h{n}", NAMED, 3 if n == 5 else None)
+        for n in range(60)
+    ]
     judged = ("sadness", "grief", "not toxic", ["emotions: m1"])
     queries = [(f"ed/{n}", "ed", None, "sad", "x", 12, *judged) for n in range(14)]
     none = (6, 2, 0, None, 0, None, None, None, 3, 0, 0, 0, 0.5, 0.1, 0, "list")
@@ -42,6 +45,7 @@ def test_exports_are_read_as_esconv_is(spark: SparkSession, tmp_path: Path) -> N
     assert rows_by_id["t01"].faults == ["contradiction", "topic_shift", "toxic"]
     assert rows_by_id["t02"].faults is None
     assert (rows_by_id["t05"].request_id, rows_by_id["t05"].prompt_hash) == ("r5", "h5")
+    assert [name for name, row in rows_by_id.items() if row.repaired is not None] == ["t05"]
     assert (rows_by_id["t05"].query_goemotions, rows_by_id["t05"].judged_by) == ("grief", ["emotions: m1"])
     splits = {(row.query_id, row.split) for row in rows_by_id.values()}
     assert len(splits) == 15
