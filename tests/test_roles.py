@@ -26,6 +26,7 @@ ROLES = {
         "etl.training.experiment",
         "etl.training.registration",
         "etl.training.data_inputs",
+        "etl.training.served_files",
         "etl.training.signatures",
         "etl.training.recipes.turn_segmenter",
         "etl.publishing.metrics",
