@@ -27,7 +27,7 @@ SHORT = (
     (re.compile(r"(?:\.tables|\\d[tv]?\+?)", re.IGNORECASE), "SHOW TABLES;"),
     (re.compile(r"(?:\.schema|\\d\+?)\s+(\S+)", re.IGNORECASE), r"DESCRIBE \1;"),
 )
-"""What other shells have for two statements: SQLite's and DuckDB's with a dot, PostgreSQL's with a backslash."""
+"""Commands of the shells of SQLite, DuckDB and PostgreSQL, and the statement that each stands for."""
 _LISTED = re.compile(r"SHOW\s+(?:ALL\s+)?(?:TABLES|VIEWS)(?:\s+(?:IN|FROM)\s+[\"`]?(\w+)[\"`]?)?", re.IGNORECASE)
 _DESCRIBED = re.compile(r"(?:DESCRIBE|DESC)\s+(?:TABLE\s+)?[\"`]?(\w+)[\"`]?\.[\"`]?(\w+)[\"`]?", re.IGNORECASE)
 LIST = """

@@ -1,7 +1,8 @@
-"""What MLflow needs to serve a classifier where this package is not installed: its modules, packages and an example.
+"""Write the files by which MLflow serves a classifier where this package is not installed.
 
-``mlflow models serve -m models:/NAME@champion`` makes an environment of the packages, with the versions that are
-installed here, and reads the model with the copied modules. None of these files counts as content of the model.
+They are its modules, the list of its packages, and an example. ``mlflow models serve -m models:/NAME@champion`` makes
+an environment of the packages, with the versions that are installed here, and reads the model with the copied modules.
+None of these files counts as content of the model.
 """
 
 import ast

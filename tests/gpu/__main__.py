@@ -13,6 +13,7 @@ import tempfile
 import time
 from collections.abc import Sequence
 from datetime import UTC, datetime
+from itertools import chain
 from pathlib import Path
 
 import torch
@@ -66,15 +67,12 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as folder:
         device = torch.device("cuda", 0) if gpu else torch.device("cpu")
         bench = Bench(device, PAPERS if gpu else TRIAL, Path(folder), 4_000 if gpu else 400)
-        for check in checked(bench):
+        for check in chain(checked(bench), embedded_in_tasks(bench)):
             checks.append(check)
             print(f"{time.monotonic() - began:4.0f} s  {check.what}: {check.found}", file=sys.stderr, flush=True)
         for speed in measured(bench, given.seconds if gpu else 1.0):
             speeds.append(speed)
             print(f"{time.monotonic() - began:4.0f} s  {speed.work}: {speed.ours:,.1f}", file=sys.stderr, flush=True)
-        for check in embedded_in_tasks(bench):
-            checks.append(check)
-            print(f"{time.monotonic() - began:4.0f} s  {check.what}: {check.found}", file=sys.stderr, flush=True)
     lines = [*check_lines(checks), "", *speed_lines(speeds)]
     print("\n".join(lines))
     if gpu:

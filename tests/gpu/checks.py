@@ -1,4 +1,4 @@
-"""What a GPU has to do right: the same answers as the CPU, trainings that go on, faults that are seen.
+"""Check a GPU against the CPU: equal answers, trainings that resume, and faults of the device that are recognised.
 
 Without a GPU the same calls run on the CPU, against themselves, so that the path is known to work.
 """
@@ -64,7 +64,7 @@ class Check:
 
 @dataclass(frozen=True)
 class Bench:
-    """What all checks are given: the device, the sizes of models, and a folder for them."""
+    """The device, the sizes of models and the folder that the checks and measurements work with."""
 
     device: torch.device
     sizes: dict[str, Size]

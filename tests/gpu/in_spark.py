@@ -12,9 +12,9 @@ from typing import Any
 from conf.errors import InputError
 from tests.gpu.checks import Bench, Check
 from tests.gpu.models import turns
+from tests.gpu.speeds import TASKS, cores
 
 REPOSITORY = Path(__file__).resolve().parents[2]
-TASKS = (1, 4, 16)
 
 
 def embedded_in_tasks(bench: Bench) -> Iterator[Check]:
@@ -31,10 +31,9 @@ def embedded_in_tasks(bench: Bench) -> Iterator[Check]:
     if not any(Path(_find_spark_home(), "jars").glob("spark-core*")):
         yield Check("tasks of Spark", "left out: Spark has no jars here")
         return
-    cores = len(os.sched_getaffinity(0))
     for tasks in TASKS:
-        if tasks > cores:
-            yield Check(f"{tasks} tasks of Spark", f"left out: {cores} cores")
+        if tasks > cores():
+            yield Check(f"{tasks} tasks of Spark", f"left out: {cores()} cores")
             continue
         with session(bench, tasks) as spark:
             (rows, seconds, errors) = timed(spark, bench, tasks)

@@ -1,4 +1,4 @@
-"""How fast a device answers: beside bare libraries, beside its own peak, and shared by several tasks."""
+"""Measure how fast a device answers, alone and shared by several processes, beside bare libraries and its peak."""
 
 import multiprocessing
 import os
@@ -47,12 +47,16 @@ def measured(bench: Bench, seconds: float) -> Iterator[Speed]:
         yield embedded(bench, name, seconds, peak)
         yield labelled(bench, name, seconds, peak)
     yield from written(bench)
-    cores = len(os.sched_getaffinity(0))
     for tasks in TASKS:
-        if tasks <= cores:
+        if tasks <= cores():
             yield Speed(f"MiniLM: turns embedded by {tasks} processes", shared(bench, tasks, seconds), "turns/s")
         else:
-            yield Speed(f"MiniLM: turns embedded by {tasks} processes: left out, {cores} cores", 0.0, "turns/s")
+            yield Speed(f"MiniLM: turns embedded by {tasks} processes: left out, {cores()} cores", 0.0, "turns/s")
+
+
+def cores() -> int:
+    """Return the cores that this process may use."""
+    return len(os.sched_getaffinity(0))
 
 
 def matrix_speed(device: torch.device, dtype: torch.dtype) -> float:

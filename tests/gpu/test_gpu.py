@@ -1,4 +1,4 @@
-"""What `make gpu` does, on the CPU with small models."""
+"""Run the checks and measurements of `make gpu` on the CPU with small models."""
 
 from pathlib import Path
 

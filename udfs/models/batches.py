@@ -7,6 +7,7 @@ from typing import NamedTuple, Protocol, TypeVar
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
 from udfs.devices import with_back_off
@@ -72,18 +73,21 @@ def padded(
     rows: Sequence[Sequence[float]], fill: float = 0, width: int = 0, dtype: torch.dtype = torch.int64
 ) -> Tensor:
     """Return right-padded rows (rows, width); the width is at least the longest row's length."""
-    lengths = np.fromiter(map(len, rows), dtype=np.int64, count=len(rows))
-    out = np.full((len(rows), max(width, int(lengths.max()))), fill, dtype=_NUMPY[dtype])
-    values = np.fromiter(chain.from_iterable(rows), dtype=out.dtype, count=int(lengths.sum()))
-    out[np.arange(out.shape[1]) < lengths[:, None]] = values
+    taken = _taken(rows, width)
+    out = np.full(taken.shape, fill, dtype=_NUMPY[dtype])
+    out[taken] = np.fromiter(chain.from_iterable(rows), dtype=out.dtype, count=int(taken.sum()))
     return torch.from_numpy(out)
 
 
 def row_mask(rows: Sequence[HasIds], width: int = 0) -> Tensor:
     """Return the mask (rows, width) of right-padded rows: 1 for a token, 0 for padding."""
-    lengths = torch.tensor([len(row.ids) for row in rows])
-    places = torch.arange(max(width, int(lengths.max())))
-    return (places < lengths[:, None]).to(torch.int64)
+    return torch.from_numpy(_taken([row.ids for row in rows], width).astype(np.int64))
+
+
+def _taken(rows: Sequence[Sequence[float]], width: int) -> NDArray[np.bool_]:
+    """Return which places (rows, width) of right-padded rows are not padding."""
+    lengths = np.fromiter(map(len, rows), dtype=np.int64, count=len(rows))
+    return np.arange(max(width, int(lengths.max()))) < lengths[:, None]
 
 
 def collate(rows: Sequence[HasWeights], pad_id: int, width: int = 0) -> Batch:
