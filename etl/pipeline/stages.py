@@ -386,6 +386,7 @@ def stage(**declared: Unpack[Declaration]) -> Callable[[Callable[..., Any] | Rec
         if known is not None:
             raise ValueError(f"stage {name} is declared in {known.module} and again in {module}")
         fields: dict[str, Any] = {**declared, "models": tuple(map(Model, declared.get("models", ())))}
+        fields["resources"] = tuple(dict.fromkeys(declared.get("resources", ())))
         if isinstance(fields.get("units"), str):
             fields["units"] = RowAccounting(fields["units"])
         incremental = declared.get("incremental")

@@ -16,7 +16,14 @@ from jobs import all_stages
 
 OWN = "Two strangers talk on a night train.\nOne of them is worried."
 ON_ONE_LINE = "Two strangers talk on a night train. One of them is worried."
-AFFECTED = {"augesc_train_augmenter", "augesc_ask_augmenter", "augesc_ask_untuned", "augesc_measure_texts"}
+AFFECTED = {
+    "augesc_train_augmenter",
+    "augesc_ask_augmenter",
+    "augesc_ask_untuned",
+    "augesc_ask_repairs",
+    "augesc_check_repairs",
+    "augesc_measure_texts",
+}
 
 
 @pytest.fixture()

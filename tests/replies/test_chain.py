@@ -188,7 +188,7 @@ def _check_tracked(place: PipelineContext, cells: dict) -> None:
     family = client.search_runs([experiment], f"tags.mlflow.parentRunId = '{whole.info.run_id}'")
     found = {run.data.params["generator"]: run.data.metrics for run in family}
     assert found["edos"]["perplexity/empathetic"] == cells["edos", "empathetic"].perplexity
-    (tuned,) = client.search_runs([experiment], "tags.mlflow.runName LIKE '%, edos-reply-edos'")
+    (tuned,) = client.search_runs([experiment], "tags.mlflow.runName LIKE 'edos-reply-edos, %'")
     assert tuned.data.params["starts_from"].startswith("models:/edos-reply-pretrained/1#")
     assert int(tuned.data.params["parameters"]) > 10_000
     metrics = tuned.data.metrics

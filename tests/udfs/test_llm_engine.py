@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pyspark import TaskContext
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
@@ -18,7 +19,6 @@ from conf.llm_settings import DecodingSettings, EngineSettings, LlmSettings
 from etl.llm.requests import distinct_requests, with_requests
 from etl.pipeline.model_loader import resolve
 from tests.udfs.model_folders import model_folder
-from udfs import task_gpus
 from udfs.generate import generate_answers, source_of
 from udfs.llm_engine import EngineGenerator, filled_command, visible_gpus
 from udfs.llm_requests import UNAVAILABLE, Request, UnavailableError
@@ -196,12 +196,12 @@ class Resources:
 def test_the_server_sees_the_gpus_of_its_task_alone(
     addresses: list[str], visible: str | None, expected: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(task_gpus.TaskContext, "get", lambda: Resources(addresses))
+    monkeypatch.setattr(TaskContext, "get", lambda: Resources(addresses))
     assert visible_gpus({} if visible is None else {"CUDA_VISIBLE_DEVICES": visible}) == expected
 
 
 def test_the_server_is_started_with_these_gpus(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(task_gpus.TaskContext, "get", lambda: Resources(["2", "5"]))
+    monkeypatch.setattr(TaskContext, "get", lambda: Resources(["2", "5"]))
     engine = EngineGenerator(str(tmp_path), settings())
     engine.answers(requests(1), GREEDY)
     engine.stop()
