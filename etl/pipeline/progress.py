@@ -5,13 +5,14 @@ import threading
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
 from typing import TextIO
 
 from pyspark.sql import SparkSession
 
 from etl.pipeline.incremental import BatchPlan
 from etl.pipeline.lineage import StageEvent
-from etl.pipeline.spark_api import running_tasks, tasks_at_work
+from etl.pipeline.spark_api import StageWork, rows_from_python, running_stages
 
 TERMINAL_SECONDS = 1.0
 FIRST_SECONDS = 30.0
@@ -26,24 +27,61 @@ LEAST_SHARE = 0.1
 
 
 class Tally:
-    """Counts tasks of Spark's stages, also of those that ended, so that what is done never becomes less."""
+    """Counts the work of Spark's stages, also of those that ended, so that what is done never becomes less."""
 
     def __init__(self) -> None:
-        self._seen: dict[int, tuple[int, int]] = {}
+        self._seen: dict[int, StageWork] = {}
 
-    def counted(self, running: Mapping[int, tuple[int, int]]) -> tuple[int, int]:
-        """Return how many tasks are done, and how many the stages seen so far have; none while no stage runs.
+    def counted(self, running: Mapping[int, StageWork]) -> tuple[int, int, int]:
+        """Return how many tasks are done, how many the stages seen so far have, and how many rows these have read.
 
         Args:
-            running: (done, all) of each running stage, by its number. One that was seen and runs no more is done.
+            running: the running stages, by number. One that was seen and runs no more is done.
         """
-        for number, (done, total) in self._seen.items():
-            before = done if number in running else total
-            self._seen[number] = (max(before, running.get(number, (0, 0))[0]), total)
-        self._seen |= {number: counts for number, counts in running.items() if number not in self._seen}
-        if not running:
-            return 0, 0
-        return sum(done for done, _ in self._seen.values()), sum(total for _, total in self._seen.values())
+        for number, seen in self._seen.items():
+            now = running.get(number)
+            done = max(seen.done, now.done) if now is not None else seen.tasks
+            self._seen[number] = replace(seen, done=done, rows=max(seen.rows, now.rows if now is not None else 0))
+        self._seen |= {number: work for number, work in running.items() if number not in self._seen}
+        seen_so_far = self._seen.values()
+        return (
+            sum(work.done for work in seen_so_far),
+            sum(work.tasks for work in seen_so_far),
+            sum(work.rows for work in seen_so_far),
+        )
+
+
+@dataclass
+class Count:
+    """What is known of the running batch, or of a stage without batches, and what was told of it so far.
+
+    Attributes:
+        units: how many there are; None: not known before they are done.
+        unit: their name.
+        one_row_each: each comes out of a Python function as one row, so that these rows tell how many are done.
+    """
+
+    units: int | None = None
+    unit: str = "rows"
+    one_row_each: bool = False
+    began: float = field(default_factory=lambda: time.monotonic())
+    done: float = 0.0
+
+    def text(self, tasks_done: int, tasks: int, rows: int, from_python: int) -> str:
+        """Return how much is done, how fast, and the time left or so far. What is done never becomes less."""
+        spent = max(1e-9, time.monotonic() - self.began)
+        if self.units is None:
+            self.done = max(self.done, rows)
+            read = f"{self.done:,.0f} {self.unit} read, " if self.done else ""
+            return f"{read}{_duration(spent)} so far"
+        by_tasks = self.units * tasks_done / max(1, tasks)
+        self.done = min(self.units, max(self.done, float(from_python) if self.one_row_each else by_tasks))
+        about = "" if self.one_row_each or not self.done else "about "
+        said = f"{about}{self.done:,.0f} of {self.units:,} {self.unit}"
+        if not self.done:
+            return f"{said}, {_duration(spent)} so far"
+        rate = self.done / spent
+        return f"{said}, {_rate(rate)}, {_duration((self.units - self.done) / rate)} left"
 
 
 class Progress:
@@ -59,11 +97,14 @@ class Progress:
         self._spark = spark
         self._stages = stages
         self._out = out or sys.stdout
+        # A notebook's output is no terminal, and writes a line again all the same.
+        self._redraws = self._out.isatty() or type(self._out).__module__.startswith("ipykernel")
         self._number = 0
         self._lock = threading.Lock()
         self._line = ""
         self._batch = ""
         self._tally = Tally()
+        self._count = Count()
         self._printed: set[str] = set()
 
     def say(self, text: str) -> None:
@@ -88,6 +129,7 @@ class Progress:
             return
         print(f"{head} ({why})", file=self._out, flush=True)
         self._tally = Tally()
+        self._count = Count()
         stop = threading.Event()
         watcher = threading.Thread(target=self._watch, args=(stop,), daemon=True)
         watcher.start()
@@ -101,7 +143,7 @@ class Progress:
 
     def done(self, event: StageEvent) -> None:
         if event.rows_out is None:
-            self.say(f"done in {event.seconds:.0f} s")
+            self.say(f"{event.stage}: done in {event.seconds:.0f} s")
             return
         parts = [f"{event.rows_in or 0:,} {event.unit} in", f"{event.rows_out:,} out"]
         if event.rows_dropped:
@@ -110,16 +152,22 @@ class Progress:
             parts.append(f"{event.rows_quarantined:,} quarantined")
         self.say(f"{', '.join(parts)} in {event.seconds:.0f} s")
 
-    def batches(self, plan: BatchPlan) -> Iterator[int]:
-        """Yield the numbers of batches with work; after each, report progress and the time left."""
+    def batches(self, plan: BatchPlan, unit: str, one_row_each: bool = False) -> Iterator[int]:
+        """Yield the numbers of batches with work; in and after each, report progress and the time left.
+
+        Args:
+            unit: what a batch counts, in the plural.
+            one_row_each: a Python function returns one row for each.
+        """
         total = sum(cost for _, cost in plan.work.values())
         started = time.monotonic()
         finished = 0.0
         shortest = float("inf")
-        for place, (number, (_, cost)) in enumerate(plan.work.items(), start=1):
+        for place, (number, (units, cost)) in enumerate(plan.work.items(), start=1):
             self._batch = f"batch {place} of {len(plan.work)}: " if len(plan.work) > 1 else ""
             self._tally = Tally()
             began = time.monotonic()
+            self._count = Count(units, unit, one_row_each, began)
             yield number
             finished = finished + cost
             shortest = min(shortest, time.monotonic() - began)
@@ -133,39 +181,47 @@ class Progress:
                 self.say(f"batch {place} of {len(plan.work)} committed{told}")
         self._batch = ""
         self._tally = Tally()
+        self._count = Count()
 
     def _watch(self, stop: threading.Event) -> None:
-        interval = TERMINAL_SECONDS if self._out.isatty() else FIRST_SECONDS
-        started = at_work = time.monotonic()
+        interval = TERMINAL_SECONDS if self._redraws else FIRST_SECONDS
+        at_work = time.monotonic()
         while not stop.wait(interval):
-            if not self._out.isatty():
+            if not self._redraws:
                 interval = min(interval * 1.5, MOST_SECONDS)
-            done, total, working = self._tasks()
+            running = self._running()
             now = time.monotonic()
-            if working or done == total:
+            done, tasks, rows = self._tally.counted(running)
+            if not running or done == tasks or any(work.at_work for work in running.values()):
                 at_work = now
-            if not total:
+            if not running:
                 continue
             if now - at_work >= PATIENCE_SECONDS:
                 self.say_once(
                     "no executor has worked on the waiting tasks for a minute: the cluster has none free, or cannot "
                     "start one; the logs of its workers say why (no space left, too little memory)"
                 )
-            text = f"         {self._batch}{done} of {total} tasks, {_duration(now - started)} so far"
+            from_python = self._from_python() if self._count.one_row_each else 0
+            text = f"         {self._batch}{self._count.text(done, tasks, rows, from_python)}"
             with self._lock:
-                if self._out.isatty():
+                if self._redraws:
                     self._clear()
                     self._line = text
                     print(text, end="", file=self._out, flush=True)
                 else:
                     print(text, file=self._out, flush=True)
 
-    def _tasks(self) -> tuple[int, int, int]:
-        """Return how many tasks are done, how many there are, and how many executors work on now."""
+    def _running(self) -> dict[int, StageWork]:
         try:
-            return *self._tally.counted(running_tasks(self._spark)), tasks_at_work(self._spark)
-        except Exception:  # the session is going down: nothing to tell
-            return 0, 0, 0
+            return running_stages(self._spark)
+        except Exception:  # the session is going down, or its Java names are closed: nothing to tell
+            return {}
+
+    def _from_python(self) -> int:
+        try:
+            return rows_from_python(self._spark)
+        except Exception:  # the same
+            return 0
 
     def _clear(self) -> None:
         if self._line:
@@ -179,3 +235,7 @@ def _duration(seconds: float) -> str:
     if seconds < 5400:
         return f"{seconds / 60:.0f} min"
     return f"{seconds / 3600:.1f} h"
+
+
+def _rate(a_second: float) -> str:
+    return f"{a_second:,.0f} a second" if a_second >= 10 else f"{a_second * 60:,.0f} a minute"

@@ -101,6 +101,7 @@ class Incremental:
             that input has only gained rows since the last run, the units of those alone are looked at.
         together: a column of ``prepare``; units of one value are in one batch. None: each is by itself.
         rate: what one core processes in a minute with these models, in place of ``cost_per_minute``.
+        name: the units' plural name; None: that of the stage's account.
     """
 
     key: str
@@ -114,6 +115,7 @@ class Incremental:
     row_by_row: bool = False
     together: str | None = None
     rate: Callable[[Mapping[str, ResolvedModel]], float] | None = None
+    name: str | None = None
 
     def a_minute(self, models: Mapping[str, ResolvedModel]) -> float:
         """Return the cost that one core processes in a minute."""

@@ -48,7 +48,7 @@ def _scored_files(chosen: DataFrame, files: DataFrame, turn_scores: DataFrame) -
     reads=(CHOSEN_UPLOADS, FILES, TURN_SCORES),
     writes=DIALOGUES,
     incremental=Incremental(
-        "source_path", "sum(sentence_count)", 300_000, prepare=_scored_files, units=Units.VERSIONED
+        "source_path", "sum(sentence_count)", 300_000, prepare=_scored_files, units=Units.VERSIONED, name="files"
     ),
     units=RowAccounting(
         "sentences",
