@@ -43,6 +43,9 @@ SEMANTICS = {
     # Opening a small file costs far less than reading 4 MB.
     "spark.sql.files.openCostInBytes": "65536",
 }
+# Spark describes the plan of each query, again as it adapts, and keeps 1,000 descriptions for its UI. With our lists of
+# words and views some have megabytes: they filled the heap of a driver with 1 GiB in the eighth stage.
+CLUSTER = {"spark.sql.maxPlanStringLength": "50000"}
 LOCAL = {
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
@@ -80,8 +83,7 @@ def spark_configuration(settings: Settings) -> dict[str, str]:
     conf: dict[str, str] = dict(SEMANTICS)
     if spark.set_runtime:
         conf |= DELTA
-    if spark.local:
-        conf |= LOCAL | (SHORT if spark.short_session else {})
+    conf |= (LOCAL | (SHORT if spark.short_session else {})) if spark.local else CLUSTER
     if spark.bundled_jars:
         conf |= {"spark.driver.extraClassPath": class_path(), "spark.executor.extraClassPath": class_path()}
     memory = heap(spark.driver_memory, memory_bytes())[0] if spark.local else spark.driver_memory
