@@ -71,9 +71,8 @@ class Count:
         """Return how much is done, how fast, and the time left or so far. What is done never becomes less."""
         spent = max(1e-9, time.monotonic() - self.began)
         if self.units is None:
-            self.done = max(self.done, rows)
-            read = f"{self.done:,.0f} {self.unit} read, " if self.done else ""
-            return f"{read}{_duration(spent)} so far"
+            self.done = max(self.done, rows, from_python)
+            return f"{f'{self.done:,.0f} {self.unit}' if self.done else 'working'}, {_duration(spent)} so far"
         by_tasks = self.units * tasks_done / max(1, tasks)
         self.done = min(self.units, max(self.done, float(from_python) if self.one_row_each else by_tasks))
         about = "" if self.one_row_each or not self.done else "about "
@@ -201,8 +200,7 @@ class Progress:
                     "no executor has worked on the waiting tasks for a minute: the cluster has none free, or cannot "
                     "start one; the logs of its workers say why (no space left, too little memory)"
                 )
-            from_python = self._from_python() if self._count.one_row_each else 0
-            text = f"         {self._batch}{self._count.text(done, tasks, rows, from_python)}"
+            text = f"         {self._batch}{self._count.text(done, tasks, rows, self._from_python())}"
             with self._lock:
                 if self._redraws:
                     self._clear()

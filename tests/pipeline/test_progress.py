@@ -93,7 +93,7 @@ def test_what_is_done_is_counted_within_its_batch(terminal: bool, monkeypatch: p
     assert lines[1].startswith("batch 1 of 3: about 2 of 8 files, ")
     assert lines[committed[0] + 1].startswith("batch 2 of 3: about 20 of 80 files, ")
     assert lines[committed[1] + 1].startswith("batch 3 of 3: about 1 of 4 files, ")
-    assert lines[-1].startswith("30 rows read, 0 s so far")
+    assert lines[-1].startswith("30 rows, 0 s so far")
 
 
 def test_the_time_left_comes_from_the_cost_that_is_done(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -118,7 +118,7 @@ def test_a_log_gets_fewer_lines_the_longer_a_stage_takes(monkeypatch: pytest.Mon
     out = Screen(terminal=False)
     with Progress(cast(SparkSession, None), 1, out).stage("clean_dialogues", "never ran"):
         time.sleep(1.0)
-    counted = sum("rows read" in line for line in out.getvalue().splitlines())
+    counted = sum("rows, " in line for line in out.getvalue().splitlines())
     # At 0.02 s throughout there would be some 50, at 0.1 s from the start 10.
     assert 5 <= counted <= 15
 
@@ -167,8 +167,9 @@ def test_what_is_done_never_becomes_less() -> None:
 @pytest.mark.parametrize(
     ("count", "looks", "said"),
     [
-        (Count(None, began=0.0), [(0, 4, 0, 0)], "20 s so far"),
-        (Count(None, began=0.0), [(1, 4, 1_500_000, 0)], "1,500,000 rows read, 20 s so far"),
+        (Count(None, began=0.0), [(0, 4, 0, 0)], "working, 20 s so far"),
+        (Count(None, began=0.0), [(1, 4, 1_500_000, 0)], "1,500,000 rows, 20 s so far"),
+        (Count(None, began=0.0), [(0, 4, 0, 800), (0, 4, 90, 0)], "800 rows, 20 s so far"),
         (Count(2_400, "files", began=0.0), [(0, 4, 9, 0)], "0 of 2,400 files, 20 s so far"),
         (Count(2_400, "files", began=0.0), [(1, 4, 9, 0)], "about 600 of 2,400 files, 30 a second, 60 s left"),
         (Count(2_400, "files", began=0.0), [(1, 4, 9, 0), (1, 8, 9, 0)], "about 600 of 2,400 files"),
