@@ -16,7 +16,7 @@ from etl.pipeline.spark_api import StageWork, rows_from_python, running_stages
 
 TERMINAL_SECONDS = 1.0
 FIRST_SECONDS = 30.0
-MOST_SECONDS = 300.0
+MOST_SECONDS = 60.0
 """Seconds between two lines of a running stage in a log: at first, and at most."""
 
 PATIENCE_SECONDS = 60.0
