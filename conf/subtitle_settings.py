@@ -5,6 +5,7 @@ from typing import Any, Literal
 from pydantic import Field, field_validator, model_validator
 
 from conf.cleaning_presets import Mark, preset_of, rule
+from conf.llm_settings import DecodingSettings
 from conf.section import Part, Section, added, outside, speed
 
 
@@ -229,6 +230,22 @@ class TurnCertainty(Section):
     mark: float = Field(0.99, gt=0, le=1, description="dashes and labels of the upload itself")
     carried: float = Field(0.98, gt=0, le=1, description="marks of the film's other uploads")
     model: tuple[float, float] = Field((0.08, 1.45), description="a and b, fitted to the SVM; others need their own")
+    arbiter: float = added(
+        0.6, gt=0, le=1, description="answers of models.turn_arbiter; a guess: bench_arbiter measures it for a model"
+    )
+
+
+class ArbiterSettings(Section):
+    """Which borders a language model decides in the segmenter's place, `models.turn_arbiter`. Ours."""
+
+    below: float | None = added(
+        None,
+        gt=0.5,
+        le=1,
+        description="the arbiter is asked about borders that the segmenter decides with less certainty, such as 0.6;"
+        " null: about none",
+    )
+    decoding: DecodingSettings = added(DecodingSettings(max_new_tokens=60))
 
 
 class Listing(Part):
@@ -316,4 +333,5 @@ class SubtitleSettings(TurnRules, Lemmas, ReadingRules, Listing):
         description="files of the cleaned dialogues that the authors of EDOS published (dialogue_id and text, a row a"
         " turn): subtitles.clean_dialogues of a set of its own (lakehouse.set), in place of one's own films",
     )
+    arbiter: ArbiterSettings = ArbiterSettings()
     cleaning: CleaningSettings = CleaningSettings()

@@ -167,6 +167,11 @@ class ModelSettings(Section):
     analysis_encoder: str = Field(
         "hf:sentence-transformers/all-mpnet-base-v2", description="Emo Pillars 7: embeds what the analysis compares"
     )
+    turn_arbiter: str | None = added(
+        None,
+        description="ours: a language model that decides the borders of turns of which the segmenter is unsure, with"
+        " subtitles.arbiter.below; null: none does",
+    )
     topic_namer: str | None = Field(
         None, description="Emo Pillars H: a language model that names topics; null: keywords stand for names"
     )

@@ -7,6 +7,7 @@ from pyspark.sql import functions as F
 
 from conf.prompts import SLOT
 from conf.taxonomy import EmotionTaxonomy
+from etl.llm.requests import TEMPLATE_MARK
 
 NEUTRAL = "neutral"
 PLAIN = "plain"
@@ -26,7 +27,7 @@ def filled(template: str, slots: Mapping[str, Column]) -> Column:
 def as_data(text: Column) -> Column:
     """Return a text that is safe in a prompt (ours), with the marks of chat templates and our line of equal signs
     broken up."""
-    text = F.regexp_replace(text, r"(<\|?|\[)(?=/?[^\s<>\[\]]{1,40}\|?[>\]])", "$1 ")
+    text = F.regexp_replace(text, TEMPLATE_MARK, "$1 ")
     return F.regexp_replace(text, "={5,}", "====")
 
 

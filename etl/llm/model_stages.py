@@ -39,7 +39,8 @@ def prompt_stage(
         writes: the step's table of raw answers.
         model: key under ``models`` of the language model.
         per_minute: prompts per minute and core, for planning.
-        declared: further arguments of ``stage``, such as templates of the prompts.
+        declared: further arguments of ``stage``, such as templates of the prompts. It is manual if they say nothing
+            else.
     """
 
     def declare(asked: Callable[..., DataFrame]) -> Stage:
@@ -53,12 +54,11 @@ def prompt_stage(
             return per_minute if served is None else served
 
         return stage(
-            manual=True,
             reads=reads,
             writes=writes,
             models=(model,),
             units="prompts",
-            **declared,
+            **{"manual": True, **declared},
             incremental=Incremental(
                 "request_id",
                 cost_per_minute=per_minute,
@@ -84,7 +84,8 @@ def answer_stage(
 ) -> Declare:
     """Declare the stage that parses the answers of a ``prompt_stage``. Its function takes ``with_answers`` rows.
 
-    It builds the same requests from the same inputs, settings and templates, and joins them with the answers.
+    It builds the same requests from the same inputs, settings and templates, and joins them with the answers. It is
+    manual, and off, where the ``prompt_stage`` is.
 
     Args:
         asking: the ``prompt_stage``.
@@ -110,7 +111,8 @@ def answer_stage(
             return reader.call([with_answers(asked, answers, run.model(model).identity)], settings, run)
 
         return stage(
-            manual=True,
+            manual=asking.manual,
+            enabled_if=asking.enabled_if,
             reads=(*asking.reads, raw_answers),
             writes=writes,
             models=(model,),

@@ -14,6 +14,12 @@ from conf.llm_settings import DecodingSettings
 from udfs.answer_texts import FAULTS, whole_answer
 from udfs.llm_requests import REQUEST, TEMPLATE, TOGETHER
 
+TEMPLATE_MARK = r"(<\|?|\[)(?=/?[^\s<>\[\]]{1,40}\|?[>\]])"
+"""The opening of a chat template's mark, such as ``<|im_end|>`` or ``[INST]``, for Java and Python alike.
+
+A blank behind it breaks the mark up, so that a text in a prompt stays data.
+"""
+
 
 def parameters_hash(decoding: DecodingSettings) -> str:
     """Return a hash of all decoding parameters."""

@@ -25,6 +25,8 @@ from etl.tables.ops import DROPPED
 
 NAMED = 2
 """Settings that a reason names at most."""
+OFF = "off"
+"""Identity of an input table that no stage makes under these settings."""
 ASKED_AGAIN = "asked for again"
 """Why a stage runs with ``--again``."""
 
@@ -230,6 +232,11 @@ def _kept(stage: Stage) -> bool:
     return stage.incremental is not None and stage.incremental.units.kept
 
 
+def _there(inputs: Mapping[str, str]) -> dict[str, str]:
+    """Return the inputs that are there: a table that is off is as one that an earlier version did not read."""
+    return {name: version for name, version in inputs.items() if version != OFF}
+
+
 def _changed(before: Mapping[str, str], now: Mapping[str, str]) -> list[str]:
     """Return the names in ``now`` with another value than before, in order."""
     return sorted(name for name in now if before.get(name) != now[name])
@@ -321,7 +328,7 @@ class PipelineContext:
         if identity is not None:
             return identity
         if table in stage.optional or self._nothing_writes(table):
-            return "off"
+            return OFF
         writers = [one.name for one in REGISTRY.values() if one.writes == table or one.quarantine == table]
         first = f"{' or '.join(writers)} first" if writers else "the stages before it"
         raise InputError(
@@ -346,7 +353,7 @@ class PipelineContext:
             names = ", ".join(_changed(last.models, present.identities))
             return _Need(f"model {names} changed", rebuild=not (_planned(stage) or _kept(stage)))
         grown = self.settings.pipeline.retrain_on_growth or not isinstance(stage.writes, Model)
-        if last.input_versions != present.inputs and grown:
+        if _there(last.input_versions) != _there(present.inputs) and grown:
             return _Need(f"{', '.join(_changed(last.input_versions, present.inputs))} changed")
         return _Need(self._output_problem(stage, last))
 

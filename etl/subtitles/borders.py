@@ -17,8 +17,9 @@ MARK = "mark"
 OTHER_UPLOAD = "carried"
 MODEL = "model"
 RULE = "rule"
-"""What decides a border: the film's start, a silence, the upload's own mark, one of another upload, the segmenter, or
-the rule in its place (``turn_rule``)."""
+ARBITER = "arbiter"
+"""What decides a border: the film's start, a silence, the upload's own mark, one of another upload, the segmenter, the
+rule in its place (``turn_rule``), or a language model where these two are unsure (``arbiter``)."""
 
 
 @dataclass(frozen=True)
@@ -33,6 +34,8 @@ class Borders:
         margin: how far the segmenter's score is above its limit, which the marks of the film correct.
         silence_ends_turn_ms: a longer silence ends a turn (ours); None disables that rule.
         ruled: whether the scores of each file are those of the rule; None: of none.
+        told: the arbiter's decision before each spoken sentence, NEW_TURN, SAME_TURN or UNMARKED; None: it has none. It
+            counts where the segmenter would decide.
     """
 
     sentences: Sentences
@@ -42,6 +45,7 @@ class Borders:
     margin: np.ndarray
     silence_ends_turn_ms: int | None = None
     ruled: np.ndarray | None = None
+    told: np.ndarray | None = None
 
     @classmethod
     def of(
@@ -84,6 +88,8 @@ class Borders:
     def starts(self) -> np.ndarray:
         """Whether each sentence opens a turn."""
         by_margin = (self.margin > 0) & self.lines.pairable
+        if self.told is not None:
+            by_margin = np.where(self.arbitrated, self.told == NEW_TURN, by_margin)
         starts = self.silent | self.sentences.first
         starts[self.lines.opens_at] |= (self.marked == NEW_TURN) | ((self.marked != SAME_TURN) & by_margin)
         return starts
@@ -96,10 +102,18 @@ class Borders:
         return self.sentences.silence_ms > self.silence_ends_turn_ms
 
     @property
+    def arbitrated(self) -> np.ndarray:
+        """Whether the arbiter decides before each spoken sentence."""
+        if self.told is None:
+            return np.zeros(len(self.marked), dtype=bool)
+        return (self.told != UNMARKED) & (self.marked == UNMARKED) & self.lines.pairable
+
+    @property
     def deciders(self) -> np.ndarray:
-        """Which of ``mark``, ``carried``, ``model``, ``rule`` decides before each sentence; "" without a pair."""
-        told = MODEL if self.ruled is None else np.where(self.ruled[self.lines.file], RULE, MODEL)
-        by = np.select([self.own != UNMARKED, self.marked != UNMARKED], [MARK, OTHER_UPLOAD], told)
+        """Which of ``mark``, ``carried``, ``model``, ``rule``, ``arbiter`` decides before each sentence; "" if none."""
+        scored = MODEL if self.ruled is None else np.where(self.ruled[self.lines.file], RULE, MODEL)
+        others = [self.own != UNMARKED, self.marked != UNMARKED, self.arbitrated]
+        by = np.select(others, [MARK, OTHER_UPLOAD, ARBITER], scored)
         found = np.full(len(self.sentences), "", dtype=object)
         found[self.lines.opens_at] = np.where(self.lines.pairable | (self.marked != UNMARKED), by, "")
         return found
@@ -111,7 +125,7 @@ class Borders:
         A silence ends a turn by itself; where a mark or another upload opens one there too, that says more.
         """
         found = self.deciders
-        found[self.silent & np.isin(found, ("", MODEL, RULE))] = SILENCE
+        found[self.silent & np.isin(found, ("", MODEL, RULE, ARBITER))] = SILENCE
         found[self.sentences.first] = START
         return found
 
@@ -125,6 +139,7 @@ class Borders:
         """
         a, b = rates.model
         model = 1 / (1 + np.exp(-(a + b * np.abs(self.margin))))
+        model = np.where(self.arbitrated, rates.arbiter, model)
         marks = np.where(self.own != UNMARKED, rates.mark, rates.carried)
         found = np.ones(len(self.sentences))
         found[self.lines.opens_at] = np.where(self.marked != UNMARKED, marks, model)

@@ -10,6 +10,7 @@ import pyarrow.compute as pc
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 
+from etl.pipeline.rows_among import is_named, rows_among
 from etl.subtitles.borders import RULE, Borders
 from etl.subtitles.turn_features import PairContext, hashed_genres
 from etl.subtitles.turn_marks import NEW_TURN, SAME_TURN, UNMARKED, spoken
@@ -151,6 +152,21 @@ def file_scores(batch: pa.RecordBatch, scorer: PairScorer) -> tuple[pa.Array, pa
     return lists(pa.array(flat[later])), lists(marks), lists(decided)
 
 
+def scored_files(chosen: DataFrame, files: DataFrame, turn_scores: DataFrame) -> DataFrame:
+    """Return the chosen rows of ``subtitles.files`` with scores, carried and ruled, as ``turns.turns_of`` takes them.
+
+    Args:
+        chosen: source_path of the files.
+        files: ``subtitles.files``.
+        turn_scores: ``subtitles.turn_scores``.
+    """
+    rows = rows_among(turn_scores, "source_path", chosen)
+    scores = rows.select("source_path", "scores", "carried", by_rule(rows).alias("ruled"))
+    # A score has four bytes where its sentence has a hundred, so the scores go to the sentences.
+    scores = F.broadcast(scores) if is_named(chosen) else scores
+    return rows_among(files, "source_path", chosen).drop(WORK_VERSION).join(scores, "source_path")
+
+
 def by_rule(turn_scores: DataFrame) -> Column:
     """Return whether the scores of a row of ``subtitles.turn_scores`` are those of the rule (``turn_rule``)."""
     if "sources" not in turn_scores.columns:
@@ -162,7 +178,8 @@ def flat_carried(column: pa.Array, sentences: Sentences) -> np.ndarray:
     """Return the carried mark before each sentence of several files as int8: NEW_TURN, SAME_TURN or UNMARKED.
 
     Args:
-        column: list<struct<sentence, new_turn>>, nullable; sentence counts within the file.
+        column: list<struct<sentence, new_turn>>, nullable; sentence counts within the file, and those that it has not
+            are ignored.
         sentences: the files' sentences.
     """
     marks = np.full(len(sentences), UNMARKED, dtype=np.int8)
@@ -170,5 +187,6 @@ def flat_carried(column: pa.Array, sentences: Sentences) -> np.ndarray:
     each = column.flatten()
     at = np.asarray(_compute.struct_field(each, "sentence"), dtype=np.int64)
     new = np.asarray(_compute.struct_field(each, "new_turn"), dtype=bool)
-    marks[np.repeat(sentences.offsets[:-1], counts) + at] = np.where(new, NEW_TURN, SAME_TURN)
+    fits = at < np.repeat(np.diff(sentences.offsets), counts)
+    marks[(np.repeat(sentences.offsets[:-1], counts) + at)[fits]] = np.where(new, NEW_TURN, SAME_TURN)[fits]
     return marks

@@ -14,12 +14,15 @@ from conf.subtitle_settings import TurnCertainty
 from etl.subtitles.borders import OPENING_DASH_MARGIN, Borders
 from etl.subtitles.film_shift import FilmSpread
 from etl.subtitles.turn_marks import UNMARKED, Spoken, speaker_names, without_dash
+from etl.subtitles.turn_scoring import flat_carried
 from etl.subtitles.turn_sentences import UNKNOWN_MS, Sentences
 
 _compute: Any = pc
 _NUMBERS = ("start_ms", "end_ms", "sentence_first", "sentence_last")
 DEFAULT_RATES = TurnCertainty()
 _TURN = StructType([StructField("text", StringType()), *(StructField(name, IntegerType()) for name in _NUMBERS)])
+SCORED = ("scores", "carried", "ruled", "arbitrated")
+"""What decides about a file's borders, as columns beside its sentences."""
 TURN_LISTS = {
     "turns": ArrayType(_TURN),
     "certainties": ArrayType(FloatType()),
@@ -120,6 +123,44 @@ def flat_values(column: pa.Array, sentences: Sentences, missing: float) -> np.nd
     return values
 
 
+def batch_borders(
+    batch: pa.RecordBatch,
+    *,
+    explicit_marks: bool,
+    silence_ends_turn_ms: int | None,
+    carried_marks: bool,
+    opening_dash_margin: float,
+    films: FilmSpread,
+) -> Borders:
+    """Return the borders of a batch of files with their scores.
+
+    Args:
+        batch: sentences, scores, and those of ``carried``, ``ruled`` and ``arbitrated`` that there are, as
+            :func:`turns_of` takes them.
+        explicit_marks, silence_ends_turn_ms, opening_dash_margin, films: see :meth:`Borders.of`.
+        carried_marks: see :func:`turns_of`.
+    """
+    names = batch.schema.names
+    sentences = Sentences.of(batch.column("sentences"))
+    others = explicit_marks and carried_marks and "carried" in names
+    borders = Borders.of(
+        sentences,
+        flat_values(batch.column("scores"), sentences, 0.0),
+        flat_values(batch.column("carried"), sentences, UNMARKED) if others else None,
+        explicit_marks=explicit_marks,
+        silence_ends_turn_ms=silence_ends_turn_ms,
+        opening_dash_margin=opening_dash_margin,
+        films=films,
+    )
+    if "ruled" in names:
+        ruled = np.asarray(_compute.fill_null(batch.column("ruled"), False), dtype=bool)
+        borders = replace(borders, ruled=ruled)
+    if "arbitrated" in names:
+        told = flat_carried(batch.column("arbitrated"), sentences)
+        borders = replace(borders, told=told[borders.lines.opens_at])
+    return borders
+
+
 def turns_of(
     scored: DataFrame,
     *,
@@ -130,13 +171,14 @@ def turns_of(
     film_spread: float = 0.0,
     rates: TurnCertainty = DEFAULT_RATES,
 ) -> DataFrame:
-    """Replace ``sentences``, ``scores`` and ``carried`` by the turns and what is known about them.
+    """Replace the columns ``sentences`` and :data:`SCORED` by the turns and what is known about them.
 
     EDOS 3.1: sentences share a turn or not.
 
     Args:
         scored: ``subtitles.files`` with ``scores`` of ``subtitles.turn_scores``, its ``carried`` where it has any, and
-            ``ruled``, whether the scores are the rule's (``turn_scoring.by_rule``), where that is known.
+            ``ruled``, whether the scores are the rule's (``turn_scoring.by_rule``), where that is known, and
+            ``arbitrated``, what the arbiter decides, of the type ``turn_scoring.CARRIED``.
         explicit_marks, silence_ends_turn_ms, opening_dash_margin: see :meth:`Borders.of`.
         carried_marks: whether the marks of a film's other uploads override the segmenter, if explicit marks do.
         film_spread: see ``film_shift.FilmSpread``.
@@ -150,27 +192,19 @@ def turns_of(
 
     def segment(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for batch in batches:
-            sentences = Sentences.of(batch.column("sentences"))
-            scores = flat_values(batch.column("scores"), sentences, 0.0)
-            carried = flat_values(batch.column("carried"), sentences, UNMARKED) if others else None
-            ruled = np.asarray(_compute.fill_null(batch.column("ruled"), False), dtype=bool) if rule else None
-            borders = Borders.of(
-                sentences,
-                scores,
-                carried,
+            borders = batch_borders(
+                batch,
                 explicit_marks=explicit_marks,
                 silence_ends_turn_ms=silence_ends_turn_ms,
+                carried_marks=carried_marks,
                 opening_dash_margin=opening_dash_margin,
                 films=FilmSpread(film_spread, rates.model[1]),
             )
-            borders = replace(borders, ruled=ruled)
             columns = [batch.column(name) for name in kept]
             lists = turn_lists(borders, borders.certainty(rates))
             yield pa.RecordBatch.from_arrays([*columns, *lists], [*kept, *TURN_LISTS])
 
-    others = explicit_marks and carried_marks and "carried" in scored.columns
-    rule = "ruled" in scored.columns
-    kept = [name for name in scored.columns if name not in ("sentences", "scores", "carried", "ruled")]
+    kept = [name for name in scored.columns if name not in ("sentences", *SCORED)]
     schema = StructType([*(scored.schema[name] for name in kept)])
     for name, kind in TURN_LISTS.items():
         schema = schema.add(name, kind)

@@ -112,13 +112,25 @@ TURN_SCORES = Table(
     ("source_path",),
 )
 
+ARBITRATED_BORDERS = Table(
+    "subtitles.arbitrated_borders",
+    "One border of which the segmenter is unsure, as a language model decides it (ours).",
+    """
+    source_path string, sentence int COMMENT 'index of the sentence after the border, in subtitles.files',
+    opens boolean COMMENT 'whether it opens a turn', model string COMMENT 'the arbiter',
+    request struct<request_id: string, prompt_hash: string, model: string>
+    COMMENT 'the answer it was read from, in llm.generations'
+    """,
+    ("source_path", "sentence"),
+)
+
 _DIALOGUE = f"""
     dialogue_id string COMMENT '<subtitle_id>-<index of its first sentence>',
     source_path string, subtitle_id string, movie_id string, release string, language string,
     year int, genres array<string>,
     turns array<{TURN}>,
     certainties array<float> COMMENT 'probability of each turn that it is one speaker\\'s, and whole',
-    borders array<string> COMMENT 'what decided that each turn opens: start, silence, mark, carried, model or rule',
+    borders array<string> COMMENT 'what decided that each opens: start, silence, mark, carried, model, rule, arbiter',
     border_certainties array<float> COMMENT 'probability of each turn that it opens where the speaker changes',
     speakers array<string> COMMENT 'name of the label that each turn opens with, in capitals; null without one'
     """

@@ -1,17 +1,23 @@
-"""Train and apply the model that decides whether two adjacent sentences have one speaker (EDOS 3.1)."""
+"""Decide whether two adjacent sentences have one speaker: a trained model (EDOS 3.1), and an arbiter (ours)."""
 
 from typing import Annotated
 
 from pyspark.sql import DataFrame
 
+from conf.errors import InputError
+from conf.llm_settings import DecodingSettings
+from conf.subtitle_settings import TurnRules
 from conf.training_settings import SegmenterOptions, SvmOptions, TurnPairSettings
+from etl.llm.model_stages import answer_stage, prompt_stage
 from etl.pipeline import At, Incremental, Model, StageRun, Units, While, stage
-from etl.pipeline.outcome import Trained
+from etl.pipeline.outcome import Outcome, Trained
 from etl.pipeline.rows_among import rows_among
-from etl.subtitles import carried_marks, turn_scoring, turn_segmenter
-from etl.tables.subtitles import CHOSEN_UPLOADS, FILES, LEMMAS, TURN_SCORES
+from etl.subtitles import arbiter, carried_marks, turn_scoring, turn_segmenter
+from etl.tables import llm
+from etl.tables.subtitles import ARBITRATED_BORDERS, CHOSEN_UPLOADS, FILES, LEMMAS, TURN_SCORES
 
 KIND = "training.turn_segmenter.kind"
+ARBITER_BELOW = "subtitles.arbiter.below"
 BY_ENCODER = While(KIND, "encoder", "cascade", "both")
 
 
@@ -64,3 +70,37 @@ def score_turns(chosen: DataFrame, files: DataFrame, lemmas: DataFrame, run: Sta
     scorer = turn_scorer(model.path, table, compute.batch_size, compute.threads, path)
     marks = carried_marks.carried_marks(chosen, rows_among(files, "movie_id", chosen))
     return turn_scoring.score_turns(rows_among(files, "source_path", chosen), scorer, model.identity, marks)
+
+
+@prompt_stage(
+    (CHOSEN_UPLOADS, FILES, TURN_SCORES),
+    llm.TURN_ARBITER,
+    "turn_arbiter",
+    manual=False,
+    resources=(arbiter.TEMPLATE_FILE,),
+    enabled_if=ARBITER_BELOW,
+)
+def ask_turn_arbiter(
+    chosen: DataFrame,
+    files: DataFrame,
+    turn_scores: DataFrame,
+    rules: TurnRules,
+    below: Annotated[float | None, At(ARBITER_BELOW)],
+    decoding: Annotated[DecodingSettings, At("subtitles.arbiter.decoding")],
+    run: StageRun,
+) -> DataFrame:
+    """Ask a language model who speaks at the borders that the segmenter is unsure of (ours)."""
+    scored = turn_scoring.scored_files(chosen, files, turn_scores)
+    if below is None:
+        return arbiter.requests(arbiter.asked_borders(scored.limit(0), rules, 1.0), decoding)
+    if not run.model("turn_arbiter").given:
+        raise InputError(
+            f"{ARBITER_BELOW}={below} needs a language model: set models.turn_arbiter, or {ARBITER_BELOW}=null"
+        )
+    return arbiter.requests(arbiter.asked_borders(scored, rules, below), decoding)
+
+
+@answer_stage(ask_turn_arbiter, ARBITRATED_BORDERS, "borders")
+def arbitrate_borders(answers: DataFrame) -> Outcome:
+    """Read which borders open a turn by the language model's answers (ours)."""
+    return arbiter.arbitrated(answers)

@@ -1,12 +1,13 @@
 """The kinds of turn segmenter on films that none of them has seen; no Spark, no lakehouse.
 
     python -m tests.benchmarks.bench_pair_encoder FOLDER --transcripts FOLDER ... [--folds N] [--set KEY=VALUE...]
-                                                [--shares 0 0.25 0.5 1] [--kept FOLDER] [--curve]
+                                                [--shares 0 0.25 0.5 1] [--kept FOLDER] [--curve] [--small]
 
 One fold of the films, and the dev scenes of the transcripts, are held out. Trains once for each share of the other
 films' pairs, drawn by hash, with the options of the local profile. ``--kept`` keeps for each share the encoder, its
-checkpoints while it is trained, and the margins; what is there is not computed again. Prints, and with ``--curve`` no
-more than the first:
+checkpoints while it is trained, and the margins; what is there is not computed again. ``--small`` takes the same way
+through 16 films and some pairs of each source, one epoch long, to see that it works on a machine: its figures say
+nothing. Prints, and with ``--curve`` no more than the first:
 
 1. the learning curve: pairs of films that were learned from, and accuracy, area under the curve, predicted beside
    true changes, and calibration error by source, for the SVM, the encoder and both; a share as soon as it is judged;
@@ -49,6 +50,10 @@ ALL = "all"
 SLOPES = ("right", "auc")
 JUDGED = "judged.parquet"
 KEY = ["source", "split_group", "left_text", "right_text", "label"]
+SMALL_FILMS = 16
+SMALL_PAIRS = 200
+"""Pairs of each source that ``--small`` learns from, and that it judges."""
+SMALL = {"training.turn_pairs.epochs": 1}
 
 
 def table(judged: pd.DataFrame, kinds: list[str]) -> pd.DataFrame:
@@ -106,6 +111,13 @@ def fifths(found: pd.DataFrame) -> pd.DataFrame:
     rows = pd.DataFrame({"told": told(found, TurnCertainty().model), "right": found["right"]})
     part = pd.qcut(rows["told"].rank(method="first"), 5, labels=False)
     return rows.groupby(part).mean()
+
+
+def small_part(pairs: pd.DataFrame, number: int = SMALL_PAIRS) -> pd.DataFrame:
+    """Return the first pairs of each source by their hash, at most ``number``, in the order given."""
+    place = (pairs["left_text"] + "\n" + pairs["right_text"]).map(content_share)
+    rank = place.groupby(pairs["source"]).rank(method="first")
+    return pairs[rank <= number]
 
 
 def kinds_of(added: BothScorer, svm: SvmScorer, sure_margin: float) -> dict[str, PairScorer]:
@@ -180,12 +192,17 @@ def main() -> int:
     )
     parser.add_argument("--kept", type=Path, help="a folder for the encoders; those that it has are not trained again")
     parser.add_argument("--curve", action="store_true", help="print the learning curve alone")
+    parser.add_argument("--small", action="store_true", help="the same way in a minute; its figures say nothing")
     given = parser.parse_args()
-    uploads = read_uploads(given.folder)
+    uploads = read_uploads(given.folder, SMALL_FILMS if given.small else None)
     training, held_out, marked, fold = pairs_by_fold(uploads, given.transcripts, given.folds)
-    judged = pd.concat([held_out, marked[fold == 0]], ignore_index=True)
+    parts = [training, held_out, marked[fold != 0], marked[fold == 0]]
+    if given.small:
+        given.overrides = [*(f"{key}={value}" for key, value in SMALL.items()), *given.overrides]
+        parts = [small_part(part) for part in parts]
+    judged = pd.concat([parts[1], parts[3]], ignore_index=True)
     with tempfile.TemporaryDirectory() as scratch:
-        scorers = learned_curve(given, (training, marked[fold != 0]), judged, given.kept or Path(scratch))
+        scorers = learned_curve(given, (parts[0], parts[2]), judged, given.kept or Path(scratch))
         if given.curve:
             return 0
         films_of_fold = [film for film in uploads.column("movie_id").to_pylist() if fold_of(film, given.folds) == 0]

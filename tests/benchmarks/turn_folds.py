@@ -86,18 +86,33 @@ def arguments(description: str | None, *, kinds: bool = False) -> argparse.Argum
     return parser
 
 
-def read_uploads(folder: Path) -> pa.RecordBatch:
-    """Return the readable files of a tree ``.../<film>/<upload>.xml[.gz]``, in the order of their paths."""
+def film_of(path: Path) -> str:
+    """Return the film of a file ``.../<film>/<upload>.xml[.gz]``."""
+    return path.parent.name if path.parent.name.isdigit() else f"file:{path.name}"
+
+
+def read_uploads(folder: Path, films: int | None = None) -> pa.RecordBatch:
+    """Return the readable files of a tree ``.../<film>/<upload>.xml[.gz]``, in the order of their paths.
+
+    Args:
+        folder: of the tree.
+        films: the number of films to read, the first by their hash; None: all.
+    """
     rows = []
-    for path in sorted(path for path in folder.rglob("*.xml*") if is_subtitle_name(path.name)):
+    paths = sorted(path for path in folder.rglob("*.xml*") if is_subtitle_name(path.name))
+    chosen = set(sorted({film_of(path) for path in paths}, key=content_share)[:films])
+    for path in (path for path in paths if film_of(path) in chosen):
         data = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
         try:
             parsed = parse_subtitles(data)
         except UnreadableError as error:
             print(f"{path.name} left out: {error.reason}")
             continue
-        film = path.parent.name if path.parent.name.isdigit() else f"file:{path.name}"
-        row = {"source_path": str(path.relative_to(folder)), "movie_id": film, "subtitle_id": path.name.split(".")[0]}
+        row = {
+            "source_path": str(path.relative_to(folder)),
+            "movie_id": film_of(path),
+            "subtitle_id": path.name.split(".")[0],
+        }
         rows.append(({**parsed.meta, **row}, parsed.sentences))
     return record_batch(rows, _UPLOAD)
 

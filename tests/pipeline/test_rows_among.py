@@ -16,6 +16,7 @@ from conf.settings import load_settings
 from etl.pipeline import rows_among as module
 from etl.pipeline.rows_among import is_named, rows_added, rows_among
 from etl.pipeline.session import configured
+from etl.tables.subtitles import ARBITRATED_BORDERS
 from jobs.subtitles import dialogues, turns
 
 Change = Callable[[SparkSession, str], object]
@@ -171,10 +172,11 @@ def test_no_batch_sends_sentences_through_the_network(spark: SparkSession, tmp_p
     assert exchanged(scored) == []
     assert scored.count() == 4
     scores = spark.createDataFrame(scored.collect(), scored.schema).withColumn("work_version", F.lit(2).cast("bigint"))
-    prepared = dialogues._scored_files(chosen, files, scores)
+    none = spark.createDataFrame([], ARBITRATED_BORDERS.schema)
+    prepared = dialogues._scored_files(chosen, files, scores, none, None)
     assert sorted(prepared.columns) == ["sentence_count", "source_path", "work_version"]
     assert exchanged(prepared) == []
-    outcome = dialogues.segment_dialogues.call((prepared, files, scores), load_settings("local"), run)
+    outcome = dialogues.segment_dialogues.call((prepared, files, scores, none), load_settings("local"), run)
     assert exchanged(outcome.rows) == []
     assert outcome.rows.select("source_path").distinct().count() == 4
 
