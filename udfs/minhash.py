@@ -14,7 +14,7 @@ _P1, _P2, _P3, _P4, _P5 = (
     for prime in (0x9E3779B185EBCA87, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9, 0x85EBCA77C2B2AE63, 0x27D4EB2F165667C5)
 )
 _SEED = np.uint64(42)
-_SEEDS_TOGETHER = 8
+_BLOCK = 1 << 14
 
 
 def _rotated(number: Hashes, bits: int) -> Hashes:
@@ -36,28 +36,65 @@ def hash_long(values: Hashes, seed: Hashes | np.uint64) -> Hashes:
     return _mixed(_rotated(number, 27) * _P1 + _P4)
 
 
-def hash_int(values: Hashes, seed: Hashes) -> Hashes:
-    """Return the xxHash64 of non-negative 4-byte numbers."""
-    number = (seed + _P5 + np.uint64(4)) ^ (values * _P1)
-    return _mixed(_rotated(number, 23) * _P2 + _P3)
+def hash_int_into(values: Hashes, seed: int, out: Hashes, spare: Hashes) -> None:
+    """Write the xxHash64 of a non-negative 4-byte number, from each of the seeds, into ``out``.
+
+    Args:
+        values: the seeds of xxHash64 plus ``_P5`` plus 4.
+        seed: the number that is hashed.
+        out, spare: arrays of the shape of ``values``; both are overwritten, so that no array is made.
+    """
+    np.bitwise_xor(values, np.uint64(seed * int(_P1) % 2**64), out=out)
+    np.left_shift(out, np.uint64(23), out=spare)
+    np.right_shift(out, np.uint64(64 - 23), out=out)
+    np.bitwise_or(out, spare, out=out)
+    np.multiply(out, _P2, out=out)
+    np.add(out, _P3, out=out)
+    for bits, prime in ((33, _P2), (29, _P3), (32, None)):
+        np.right_shift(out, np.uint64(bits), out=spare)
+        np.bitwise_xor(out, spare, out=out)
+        if prime is not None:
+            np.multiply(out, prime, out=out)
+
+
+def least_hashes(shingles: NDArray[np.int64], starts: NDArray[np.int64], seeds: int) -> NDArray[np.int64]:
+    """Return the least ``xxhash64(shingle, seed)`` of each text, of shape (seeds, texts), for the seeds 0 .. seeds - 1.
+
+    Texts are taken in blocks of about ``_BLOCK`` shingles, whose hashes stay in the processor's cache.
+
+    Args:
+        shingles: the shingles of all texts, concatenated.
+        starts: start of each text's shingles; every text has at least one.
+    """
+    base = hash_long(shingles.view(np.uint64), _SEED) + (_P5 + np.uint64(4))
+    ends = np.append(starts[1:], len(shingles))
+    minima = np.empty((seeds, len(starts)), dtype=np.int64)
+    hashed = spare = np.empty(0, dtype=np.uint64)
+    first = 0
+    while first < len(starts):
+        # A text longer than a block is a block.
+        last = max(first + 1, int(np.searchsorted(ends, starts[first] + _BLOCK, side="right")))
+        values = base[starts[first] : ends[last - 1]]
+        if len(values) > len(hashed):
+            hashed = np.empty(len(values), dtype=np.uint64)
+            spare = np.empty_like(hashed)
+        out = hashed[: len(values)]
+        for seed in range(seeds):
+            hash_int_into(values, seed, out, spare[: len(values)])
+            minima[seed, first:last] = np.minimum.reduceat(out.view(np.int64), starts[first:last] - starts[first])
+        first = last
+    return minima
 
 
 def band_keys(shingles: NDArray[np.int64], starts: NDArray[np.int64], bands: int, rows: int) -> NDArray[np.int64]:
-    """Return keys of shape (texts, bands): ``xxhash64`` of ``rows`` minima.
-
-    Each minimum is the least ``xxhash64(shingle, seed)`` of a text. The seeds are 0 .. bands * rows - 1.
+    """Return keys of shape (texts, bands): ``xxhash64`` of ``rows`` minima, those of ``least_hashes``.
 
     Args:
         shingles: the shingles of all texts, concatenated.
         starts: start of each text's shingles; every text has at least one.
     """
     with np.errstate(over="ignore"):
-        first = hash_long(shingles.view(np.uint64), _SEED)
-        minima = np.empty((bands * rows, len(starts)), dtype=np.int64)
-        for seed in range(0, bands * rows, _SEEDS_TOGETHER):
-            seeds = np.arange(seed, min(seed + _SEEDS_TOGETHER, bands * rows), dtype=np.uint64)[:, None]
-            hashed = hash_int(seeds, first[None, :]).view(np.int64)
-            minima[seed : seed + len(seeds)] = np.minimum.reduceat(hashed, starts, axis=1)
+        minima = least_hashes(shingles, starts, bands * rows)
         keys = np.full((bands, len(starts)), _SEED)
         for row in range(rows):
             keys = hash_long(minima[row::rows].view(np.uint64), keys)

@@ -2,6 +2,8 @@
 
 import itertools
 
+import numpy as np
+import pytest
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
@@ -15,6 +17,7 @@ from etl.common.near_duplicates import (
     shingles,
 )
 from tests.common.duplicates import CHANGED, CHANGED_AGAIN, LONG, duplicate_frame
+from udfs import minhash
 
 TEXTS = {
     # id: (film, turns)
@@ -143,3 +146,36 @@ def test_signatures_are_those_of_sparks_own_hash(spark: SparkSession) -> None:
     found = minhash_bands(shingled, near)
     assert sorted(found.collect()) == sorted(expected.collect())
     assert found.count() == len(rows) - 1
+
+
+ENDS = [-(2**63), 2**63 - 1, -1, 0, 1]
+SIZES = {
+    "no text": [],
+    "one text of one shingle": [1],
+    "equal blocks": [4, 4, 4],
+    "a text longer than a block first": [9, 1, 1],
+    "in the middle": [1, 9, 1],
+    "last": [1, 1, 9],
+    "all longer": [9, 10, 11],
+    "the ends of the numbers": [5] * 20,
+}
+
+
+@pytest.mark.parametrize("name", SIZES)
+@pytest.mark.parametrize("block", [1, 3, 4, 5, 8, 1000])
+def test_blocks_do_not_change_a_signature(name: str, block: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each text's signature in blocks against that of the text alone."""
+    texts = [np.resize(np.array(ENDS, dtype=np.int64), size) + place for place, size in enumerate(SIZES[name])]
+    alone = [minhash.band_keys(text, np.zeros(1, dtype=np.int64), 5, 3)[0].tolist() for text in texts]
+    starts = np.cumsum([0, *SIZES[name]])[:-1]
+    monkeypatch.setattr(minhash, "_BLOCK", block)
+    together = minhash.band_keys(np.concatenate([*texts, np.empty(0, dtype=np.int64)]), starts, 5, 3)
+    assert together.tolist() == alone
+
+
+def test_equal_sets_of_shingles_have_equal_signatures_and_others_do_not() -> None:
+    shingles = np.array([3, 1, 2, 1, 2, 3, 1, 1, 2, 3, 4, 5, 6], dtype=np.int64)
+    one, other_order, repeated, other = minhash.band_keys(shingles, np.array([0, 3, 6, 10]), 16, 4).tolist()
+    assert one == other_order
+    assert one == repeated
+    assert not set(one) & set(other)
