@@ -131,7 +131,7 @@ def cut_into_spans(judged: DataFrame, rules: CleaningSettings) -> DataFrame:
         F.sequence(F.lit(0), F.size("turns") - 1),
         lambda i: ~F.exists(spans, lambda span: (i >= span["first"]) & (i < span["first"] + span["size"])),
     )
-    detail = F.lit(f"in no run that is right with {rules.min_certainty:g}: ")
+    detail = F.lit(f"in no span with a certainty of {rules.min_certainty:g} or more: ")
     uncertain = F.transform(
         F.when(F.size("turns") > 0, outside).otherwise(F.array().cast("array<int>")),
         lambda i: F.struct(
