@@ -6,9 +6,9 @@ None of these files counts as content of the model.
 """
 
 import ast
+import inspect
 import json
 import platform
-import shutil
 from collections.abc import Iterator, Mapping
 from importlib.metadata import version
 from importlib.util import find_spec
@@ -56,11 +56,11 @@ def add_served_files(folder: Path, description: Model, kind: str) -> None:
     """
     code = folder / CODE
     code.mkdir()
-    shutil.copyfile(served_loader.__file__, code / f"{LOADER}.py")
+    (code / f"{LOADER}.py").write_text(inspect.getsource(served_loader), encoding="utf-8")
     for name, source in modules().items():
         place = code / served_loader.MODULES / name
         place.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(source, place)
+        place.write_text(source, encoding="utf-8")
     python = platform.python_version()
     packages = [f"{name}=={version(name).partition('+')[0]}" for name in PACKAGES]
     (folder / REQUIREMENTS).write_text("\n".join(packages) + "\n", encoding="utf-8")
@@ -86,12 +86,13 @@ def add_served_files(folder: Path, description: Model, kind: str) -> None:
     }
 
 
-def modules(start: str = START) -> dict[str, Path]:
-    """Return the files of a module and of all modules of ours that it imports, by their path below the packages.
+def modules(start: str = START) -> dict[str, str]:
+    """Return the sources of a module and of all modules of ours that it imports, by their path below the packages.
 
-    What is imported within functions is of trainings, which nobody serves: figures and their charts.
+    On a cluster they come from the zip of ``--py-files``, whose members are no files. What is imported within functions
+    is of trainings, which nobody serves: figures and their charts.
     """
-    found: dict[str, Path] = {}
+    found: dict[str, str] = {}
     seen: set[str] = set()
     begun = [start]
     while begun:
@@ -103,20 +104,21 @@ def modules(start: str = START) -> dict[str, Path]:
     return found
 
 
-def _imported(name: str, found: dict[str, Path]) -> list[str]:
-    """Add a module's file, and return its package and what it imports; nothing for a name that is no module."""
+def _imported(name: str, found: dict[str, str]) -> list[str]:
+    """Add a module's source, and return its package and what it imports; nothing for a name that is no module."""
     try:
-        origin = getattr(find_spec(name), "origin", None)
+        spec = find_spec(name)
     except ModuleNotFoundError:  # a name within a module
         return []
-    if origin is None:
+    get_source = getattr(getattr(spec, "loader", None), "get_source", None)
+    source = None if get_source is None else get_source(name)
+    if spec is None or spec.origin is None or source is None:
         return []
-    file = Path(origin)
     parts = name.split(".")
-    is_package = file.name == "__init__.py"
-    found["/".join(parts) + ("/__init__.py" if is_package else ".py")] = file
+    is_package = spec.submodule_search_locations is not None
+    found["/".join(parts) + ("/__init__.py" if is_package else ".py")] = source
     imported = [".".join(parts[:-1])] if len(parts) > 1 else []
-    for node in imports(ast.parse(file.read_text("utf-8"))):
+    for node in imports(ast.parse(source)):
         if isinstance(node, ast.Import):
             imported += [one.name for one in node.names]
         elif isinstance(node, ast.ImportFrom) and node.module is not None:

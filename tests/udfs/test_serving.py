@@ -4,6 +4,7 @@ import ast
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 import time
@@ -33,6 +34,7 @@ from udfs.predict import top_labels
 from udfs.serving import SERVED as SERVED_MODELS
 from udfs.serving import ServedClassifier
 
+REPOSITORY = Path(__file__).resolve().parents[2]
 LABELS = ("sad", "glad", "neutral")
 TEXTS = ["i am sad", "happy happy joy", "the dog"]
 
@@ -134,6 +136,28 @@ def test_a_logged_model_has_an_example_that_it_answers(encoder: Path, tmp_path: 
         assert mlflow.pyfunc.load_model(str(folder)).predict(example)["error"].isna().all()
 
 
+def test_a_training_from_a_zip_copies_the_same_modules(tmp_path: Path) -> None:
+    """As on a cluster, to which the packages come as one zip."""
+    for package in ("conf", "etl", "udfs"):
+        shutil.copytree(REPOSITORY / package, tmp_path / "tree" / package, ignore=shutil.ignore_patterns("__pycache__"))
+    packages = shutil.make_archive(str(tmp_path / "packages"), "zip", tmp_path / "tree")
+    program = f"""
+import sys
+sys.path.insert(0, {packages!r})
+from pathlib import Path
+from mlflow.models import Model
+from etl.training import served_files
+assert served_files.__file__.startswith({packages!r}), served_files.__file__
+served_files.add_served_files(Path("model"), Model(), "weak_labeler")
+"""
+    (tmp_path / "model").mkdir()
+    done = subprocess.run([sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stderr[-2000:]
+    code = tmp_path / "model" / "code"
+    copied = {path.relative_to(code).as_posix() for path in code.rglob("*.py")}
+    assert copied == {"edos_served.py", *(f"edos_modules/{name}" for name in modules())}
+
+
 def test_its_environment_names_the_packages_that_it_imports(encoder: Path, tmp_path: Path) -> None:
     folder = logged(WeakLabeler(*load_encoder(encoder), LABELS), tmp_path / "weak")
     wanted = (folder / "requirements.txt").read_text().split()
@@ -143,7 +167,7 @@ def test_its_environment_names_the_packages_that_it_imports(encoder: Path, tmp_p
     assert conda["dependencies"][-1] == {"pip": wanted}
     known = {"yaml" if name == "PyYAML" else name for name in PACKAGES} | set(sys.stdlib_module_names)
     for source in modules().values():
-        for node in imports(ast.parse(source.read_text("utf-8"))):
+        for node in imports(ast.parse(source)):
             names = [one.name for one in node.names] if isinstance(node, ast.Import) else []
             if isinstance(node, ast.ImportFrom) and node.module:
                 names = [node.module]
