@@ -5,12 +5,13 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from pyspark.sql import DataFrame
+from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from conf.errors import InputError
 from etl.common.hashes import content_order
 from etl.common.spelling import detokenised_text
+from etl.subtitles.dialogues import sentence_id
 from etl.tables import edos, subtitles
 from etl.tables.model import Table
 from etl.tables.ops import DROPPED
@@ -91,7 +92,7 @@ def read_dialogues(
         InputError: there are no such dialogues.
     """
     clean = tables(subtitles.CLEAN_DIALOGUES)
-    raw = tables(subtitles.DIALOGUES)
+    raw = tables(subtitles.DIALOGUES).withColumn("possible_ids", _possible_ids())
     raw_id = F.col("dialogue_id")
     if "raw_dialogue_id" in clean.columns:
         raw_id = F.coalesce("raw_dialogue_id", "dialogue_id")
@@ -121,7 +122,7 @@ def read_dialogues(
     ids = [row["dialogue_id"] for row in rows]
     parts = [part["dialogue_id"] for name in ids for part in stays.get(name, ())]
     labels = _labels(tables, parts)
-    dropped = _dropped(tables, sorted({*parts, *(name for row in rows for name in _ids_of_parts(row))}))
+    dropped = _dropped(tables, sorted({*parts, *(name for row in rows for name in row["possible_ids"])}))
     return [_dialogue(row, stays.get(row["dialogue_id"], []), labels, dropped) for row in rows]
 
 
@@ -143,19 +144,18 @@ def _with_label(tables: Callable[[Table], DataFrame], label: str) -> DataFrame:
 def _with_reason(tables: Callable[[Table], DataFrame], reason: str, raw: DataFrame) -> DataFrame:
     """Return the ids of raw dialogues that lost a turn, a part or themselves for a reason.
 
-    A part that was dropped is in no table, and the ledger has its own id alone: ``<subtitle_id>-<first sentence>``.
+    A part that was dropped is in no table, and the ledger has its own id alone.
     """
     rows = tables(DROPPED).where(F.col("unit").isin("dialogue", "turn") & (F.col("reason") == reason))
     lost = rows.select(F.substring_index("id", "/", 1).alias("part")).distinct()
-    parts = F.transform("turns", lambda turn: F.concat_ws("-", "subtitle_id", turn["sentence_first"].cast("string")))
-    each = raw.select("dialogue_id", F.explode(F.array_union(F.array("dialogue_id"), parts)).alias("part"))
+    each = raw.select("dialogue_id", F.explode("possible_ids").alias("part"))
     return each.join(lost, "part", "left_semi").select("dialogue_id").distinct()
 
 
-def _ids_of_parts(raw: Any) -> list[str]:
+def _possible_ids() -> Column:
     """Return the ids that a raw dialogue and the parts that it may be cut into can have."""
-    parts = (f"{raw['subtitle_id']}-{turn['sentence_first']}" for turn in raw["turns"])
-    return list(dict.fromkeys([raw["dialogue_id"], *parts]))
+    parts = F.transform("turns", lambda turn: sentence_id(turn["sentence_first"]))
+    return F.array_union(F.array("dialogue_id"), parts)
 
 
 def _clean_parts(clean: DataFrame, ids: list[str]) -> dict[str, list[Any]]:
@@ -225,7 +225,7 @@ def _dialogue(row: Any, parts: list[Any], labels: dict[Any, dict[str, str]], dro
             )
         )
     start = row["turns"][0]["start_ms"]
-    names = dict.fromkeys([*_ids_of_parts(row), *(part["dialogue_id"] for part in parts)])
+    names = dict.fromkeys([*row["possible_ids"], *(part["dialogue_id"] for part in parts)])
     dropped = [
         (stage, reason, detail if one == name else f"{one}: {detail}")
         for one in names

@@ -74,14 +74,14 @@ def instruction(own: str = "") -> str:
     return one_line(own or resources.text(INSTRUCTION))
 
 
-def prompt(query: str, task: str | None = None) -> str:
+def prompt(query: str, task: str) -> str:
     """Return a model's prompt: the task, the seeker's query, and the next speaker's name (AugESC Figure 2).
 
     Args:
         query: the seeker's first utterance.
-        task: result of ``instruction``. Executors need it, because they read no files.
+        task: result of ``instruction``, from the driver: executors read no files.
     """
-    return f"{task or instruction()}\n{_line('seeker', query)}\n{NAMES['supporter']}:"
+    return f"{task}\n{_line('seeker', query)}\n{NAMES['supporter']}:"
 
 
 def conversation(turns: Sequence[Turn | Mapping[str, str]]) -> str:
@@ -91,7 +91,7 @@ def conversation(turns: Sequence[Turn | Mapping[str, str]]) -> str:
     )
 
 
-def training_text(turns: Sequence[Turn | Mapping[str, str]], end: str, task: str | None = None) -> tuple[str, str]:
+def training_text(turns: Sequence[Turn | Mapping[str, str]], end: str, task: str) -> tuple[str, str]:
     """Return a training session as (text outside the loss, text inside the loss) (AugESC 4.1).
 
     Args:
@@ -99,10 +99,10 @@ def training_text(turns: Sequence[Turn | Mapping[str, str]], end: str, task: str
         end: the tokenizer's end-of-text token, with which a model learns to stop.
         task: result of ``instruction``.
     """
-    return f"{task or instruction()}\n", f"{conversation(turns)}{end}"
+    return f"{task}\n", f"{conversation(turns)}{end}"
 
 
-def learned_session(turns: Sequence[Turn | Mapping[str, str]], task: str | None = None) -> list[tuple[str, bool]]:
+def learned_session(turns: Sequence[Turn | Mapping[str, str]], task: str) -> list[tuple[str, bool]]:
     """Return ``training_text`` without an end token as (piece, whether it is in the loss)."""
     before, text = training_text(turns, "", task)
     return [(before, False), (text, True)]
@@ -134,7 +134,7 @@ def without_thoughts(text: str) -> str:
     return f"{head}{name}{said.text or ''}" if rest else said.text or ""
 
 
-def parse(text: str, task: str | None = None) -> Parsed:
+def parse(text: str, task: str) -> Parsed:
     """Parse the utterances of a text with its prompt (AugESC 4.3, Format).
 
     Each line must begin with ``Human:`` or ``AI:``, after optional punctuation. Our parser also accepts blank lines,
@@ -144,7 +144,7 @@ def parse(text: str, task: str | None = None) -> Parsed:
 
     Args:
         text: prompt and answer joined, or a conversation alone.
-        task: result of ``instruction``. Executors need it, because they read no files.
+        task: result of ``instruction``, from the driver: executors read no files.
     """
     for token in END_TOKENS:
         text = text.partition(token)[0]
@@ -154,7 +154,7 @@ def parse(text: str, task: str | None = None) -> Parsed:
     if found is not None:
         return _with_turns(parse(head, task).turns if name else (), found)
     lines = [line.strip() for line in _LINE_END.split(text)]
-    if lines and one_line(lines[0]) == (task or instruction()):
+    if lines and one_line(lines[0]) == task:
         lines = lines[1:]
     turns: list[Turn] = []
     faulty = []

@@ -9,7 +9,7 @@ from pyspark.sql import functions as F
 
 from conf.augesc_settings import Augmenting, Baselines, RolePlaying, SamplesPerQuery, Untuned
 from conf.llm_settings import STEP_GRAMMAR, DecodingSettings
-from etl.augesc.conversation_texts import NAMES, instruction, prompt
+from etl.augesc.conversation_texts import NAMES, prompt
 from etl.augesc.measures import as_text
 from etl.common.splits import content_share
 from etl.llm.requests import fault_of, with_answers, with_requests
@@ -32,9 +32,7 @@ def baseline_queries(queries: DataFrame, generation: Baselines) -> DataFrame:
     return first_queries(of_source, generation.baseline_queries)
 
 
-def augmenter_requests(
-    queries: DataFrame, generation: Augmenting, per_query: SamplesPerQuery, task: str | None = None
-) -> DataFrame:
+def augmenter_requests(queries: DataFrame, generation: Augmenting, per_query: SamplesPerQuery, task: str) -> DataFrame:
     """Return the augmenter's requests: several texts per query, depending on its source (AugESC 4.2).
 
     Args:
@@ -46,16 +44,14 @@ def augmenter_requests(
     samples = F.when(F.col("source") == "ed", per_query.ed).otherwise(per_query.reddit)
     units = _units(first_queries(queries, generation.queries))
     decoding = with_schema(generation.decoding)
-    return with_requests(
-        units, prompts(F.col("query"), task), decoding, samples=samples, template=task or instruction()
-    )
+    return with_requests(units, prompts(F.col("query"), task), decoding, samples=samples, template=task)
 
 
-def untuned_requests(queries: DataFrame, generation: Untuned, task: str | None = None) -> DataFrame:
+def untuned_requests(queries: DataFrame, generation: Untuned, task: str) -> DataFrame:
     """Return the untuned model's requests: one text per query, from the same prompt (AugESC 4.3)."""
     units = _units(baseline_queries(queries, generation))
     decoding = with_schema(generation.untuned_decoding)
-    return with_requests(units, prompts(F.col("query"), task), decoding, template=task or instruction())
+    return with_requests(units, prompts(F.col("query"), task), decoding, template=task)
 
 
 def with_schema(decoding: DecodingSettings) -> DecodingSettings:
@@ -86,7 +82,7 @@ def role_play_requests(queries: DataFrame, generation: RolePlaying, models: Sequ
     return units.withColumn("play_id", F.concat(F.lit("p"), F.substring(F.sha2(key, 256), 1, 16)))
 
 
-def played_texts(plays: DataFrame, task: str | None = None) -> DataFrame:
+def played_texts(plays: DataFrame, task: str) -> DataFrame:
     """Return ``augesc.role_plays`` with the columns of ``TEXTS``. Tokens are null, as no single model wrote a text."""
     return plays.select(
         F.col("play_id").alias("text_id"),
@@ -106,12 +102,11 @@ def _units(queries: DataFrame) -> DataFrame:
     return queries.select("query_id", "source", F.col("text").alias("query"))
 
 
-def prompts(query: Column, task: str | None = None) -> Column:
+def prompts(query: Column, task: str) -> Column:
     """Apply ``etl.augesc.conversation_texts.prompt`` to a column of queries."""
-    known = task or instruction()
 
     def prompted(queries: pd.Series) -> pd.Series:
-        return queries.map(lambda one: prompt(one, known))
+        return queries.map(lambda one: prompt(one, task))
 
     return F.pandas_udf(prompted, "string")(query)  # type: ignore[call-overload,no-any-return]
 

@@ -11,7 +11,7 @@ import pandas as pd
 from pyspark.sql import Column, DataFrame, SparkSession, Window
 from pyspark.sql import functions as F
 
-from etl.augesc.conversation_texts import NAMES, instruction, parse, without_thoughts
+from etl.augesc.conversation_texts import NAMES, parse, without_thoughts
 from etl.augesc.sessions import without_greetings
 from etl.common.labelled_files import NamedFiles, json_lines
 from etl.pipeline.outcome import Outcome, dropped_columns
@@ -32,7 +32,7 @@ MEASURED = (
 )
 
 
-def session_texts(sessions: DataFrame, task: str | None = None) -> DataFrame:
+def session_texts(sessions: DataFrame, task: str) -> DataFrame:
     """Return ``augesc.sessions`` as texts of a model's form: with the instruction, without greetings.
 
     Returns:
@@ -52,11 +52,11 @@ def session_texts(sessions: DataFrame, task: str | None = None) -> DataFrame:
     )
 
 
-def as_text(turns: Column, task: str | None = None) -> Column:
+def as_text(turns: Column, task: str) -> Column:
     """Return utterances as a text of a model's form, with the instruction."""
     names = F.create_map(*(F.lit(one) for pair in NAMES.items() for one in pair))
     lines = F.transform(turns, lambda turn: F.concat(names[turn["role"]], F.lit(": "), turn["text"]))
-    return F.concat_ws("\n", F.lit(task or instruction()), F.array_join(lines, "\n"))
+    return F.concat_ws("\n", F.lit(task), F.array_join(lines, "\n"))
 
 
 def texts_from_files(spark: SparkSession, files: NamedFiles | Sequence[str]) -> Outcome:
@@ -112,7 +112,7 @@ def all_texts(people: DataFrame, others: Sequence[Outcome]) -> Outcome:
     return Outcome(rows, reduce(DataFrame.unionByName, dropped) if dropped else None, rows_in=rows_in)
 
 
-def measured_texts(texts: DataFrame, task: str | None = None) -> DataFrame:
+def measured_texts(texts: DataFrame, task: str) -> DataFrame:
     """Parse texts and measure them in NLTK tokens, as rows of ``augesc.measured_texts``.
 
     Args:
@@ -120,12 +120,11 @@ def measured_texts(texts: DataFrame, task: str | None = None) -> DataFrame:
             Null tokens are replaced by NLTK's count.
         task: result of ``instruction``.
     """
-    known = task or instruction()
 
     def measures(batches: Iterator[pd.Series]) -> Iterator[pd.DataFrame]:
         names = ["faulty_lines", "first_faulty", "words", "turns", "strategies"]
         for batch in batches:
-            yield pd.DataFrame([measure(text, known) for text in batch], columns=names)
+            yield pd.DataFrame([measure(text, task) for text in batch], columns=names)
 
     measured = F.pandas_udf(measures, MEASURED)(F.col("text"))  # type: ignore[call-overload]
     rows = texts.withColumn("measured", measured).select(*texts.columns, "measured.*")
@@ -133,7 +132,7 @@ def measured_texts(texts: DataFrame, task: str | None = None) -> DataFrame:
     return rows.withColumns({"tokens": F.coalesce("tokens", "words"), "counted_by": counted_by}).drop("words", "text")
 
 
-def measure(text: str, task: str | None = None) -> tuple[int, str | None, int, list[dict[str, Any]], list[str | None]]:
+def measure(text: str, task: str) -> tuple[int, str | None, int, list[dict[str, Any]], list[str | None]]:
     """Return a text's number of faulty lines, the first of them, its NLTK tokens, its turns with theirs, strategies.
 
     There is a strategy for each turn; None for a turn without one.

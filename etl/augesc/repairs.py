@@ -24,7 +24,7 @@ LEAST_TURNS = 2
 NEXT = {"seeker": "supporter", "supporter": "seeker"}
 
 
-def good_turns(text: str, violated: str, limits: FilterSettings, task: str | None = None) -> list[Turn]:
+def good_turns(text: str, violated: str, limits: FilterSettings, task: str) -> list[Turn]:
     """Return the turns before the place at which a text violates a requirement; none where it has no such place.
 
     Format: the first line without a speaker. Continuous Utterance Number: the first utterance too many. Role Words: the

@@ -5,6 +5,7 @@ import re
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
+from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -43,6 +44,21 @@ WHERE schema_name = ? AND table_name = ? ORDER BY column_index
 """
 
 
+@dataclass(frozen=True)
+class Answer:
+    """The result of a statement.
+
+    Attributes:
+        columns: their names; none for a statement without a result.
+        rows: read as they are asked for.
+        whole: whether all rows are shown, with nothing shortened.
+    """
+
+    columns: list[str]
+    rows: Iterator[tuple[Any, ...]]
+    whole: bool = False
+
+
 def run_statements(lakehouse: "duckdb.DuckDBPyConnection", statements: Iterable[str], as_csv: bool) -> None:
     """Run statements, and print the result of each as an aligned table or as CSV.
 
@@ -50,19 +66,19 @@ def run_statements(lakehouse: "duckdb.DuckDBPyConnection", statements: Iterable[
         InputError: DuckDB refuses one, in one line.
     """
     for statement in statements:
-        columns, rows = answered(lakehouse, statement)
-        if not columns:
+        answer = answered(lakehouse, statement)
+        if not answer.columns:
             continue
         if as_csv:
             writer = csv.writer(sys.stdout, lineterminator="\n")
-            writer.writerow(columns)
-            writer.writerows(csv_row(row) for row in rows)
+            writer.writerow(answer.columns)
+            writer.writerows(csv_row(row) for row in answer.rows)
         else:
-            print("\n".join(shown(columns, rows, whole=_own(statement) is not None)))
+            print("\n".join(shown(answer)))
 
 
-def answered(lakehouse: "duckdb.DuckDBPyConnection", statement: str) -> tuple[list[str], Iterator[tuple[Any, ...]]]:
-    """Return the columns and rows of a statement in DuckDB's SQL or, where that fails, in Spark's.
+def answered(lakehouse: "duckdb.DuckDBPyConnection", statement: str) -> Answer:
+    """Return the answer of a statement in DuckDB's SQL or, where that fails, in Spark's.
 
     Raises:
         InputError: it is neither.
@@ -72,15 +88,14 @@ def answered(lakehouse: "duckdb.DuckDBPyConnection", statement: str) -> tuple[li
     own = _own(statement)
     try:
         if own is not None and (rows := lakehouse.execute(*own).fetchall()):
-            return [str(one[0]) for one in lakehouse.description or ()], iter(rows)
+            return Answer([str(one[0]) for one in lakehouse.description or ()], iter(rows), whole=True)
         result = lakehouse.execute(statement)
     except duckdb.Error as error:
         try:
             result = lakehouse.execute(translated(statement))
         except Exception:  # what DuckDB says about the statement as it was typed is what helps
             raise InputError(one_line(error)) from None
-    columns = [str(one[0]) for one in result.description or ()]
-    return columns, _rows(result)
+    return Answer([str(one[0]) for one in result.description or ()], _rows(result), whole=own is not None)
 
 
 def _own(statement: str) -> tuple[str, list[str | None]] | None:
@@ -108,15 +123,12 @@ def one_line(error: Exception) -> str:
     return " ".join([lines[0] if lines else type(error).__name__, *proposals])
 
 
-def shown(columns: list[str], rows: Iterable[tuple[Any, ...]], whole: bool = False) -> list[str]:
-    """Return the lines of a result: aligned, the first rows if there are many, and how many there are.
-
-    Args:
-        whole: all rows, with nothing shortened.
-    """
-    first = list(rows) if whole else list(islice(rows, ROWS + 1))
-    cut = not whole and len(first) > ROWS
-    lines = aligned(columns, first[:ROWS] if cut else first, None if whole else terminal_width(), grouped=False)
+def shown(answer: Answer) -> list[str]:
+    """Return the lines of an answer: aligned, the first rows if there are many, and how many there are."""
+    first = list(answer.rows) if answer.whole else list(islice(answer.rows, ROWS + 1))
+    cut = not answer.whole and len(first) > ROWS
+    width = None if answer.whole else terminal_width()
+    lines = aligned(answer.columns, first[:ROWS] if cut else first, width, grouped=False)
     return [*lines, row_count(len(first), cut), ""]
 
 
@@ -128,9 +140,9 @@ def open_shell(lakehouse: "duckdb.DuckDBPyConnection", root: str | Path) -> int:
     print(greeting)
     for statement in typed_statements(greeting):
         try:
-            columns, rows = answered(lakehouse, statement)
-            if columns:
-                print("\n".join(shown(columns, rows, whole=_own(statement) is not None)))
+            answer = answered(lakehouse, statement)
+            if answer.columns:
+                print("\n".join(shown(answer)))
         except InputError as error:
             print(error)
         except KeyboardInterrupt:

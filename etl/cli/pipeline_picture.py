@@ -98,13 +98,22 @@ def about(module: str) -> str:
 
 
 def places(members: Sequence[Chapter]) -> dict[str, tuple[int, int]]:
-    """Return (column, row) by module: each chapter right of those that it reads, level with the first if it can."""
+    """Return (column, row) by module: each chapter right of those that it reads, level with the first if it can.
+
+    Raises:
+        ValueError: chapters read each other's tables or models, so that none is right of the other.
+    """
     before = {chapter.module: [first.module for first in members if reads(chapter, first)] for chapter in members}
     column: dict[str, int] = {}
     while len(column) < len(members):
-        for module in [name for name in before if name not in column]:
-            if set(before[module]) <= column.keys():
-                column[module] = max((column[first] + 1 for first in before[module]), default=0)
+        left = [name for name in before if name not in column]
+        ready = [name for name in left if set(before[name]) <= column.keys()]
+        if not ready:
+            raise ValueError(
+                f"{', '.join(left)} cannot be ordered: some feed each other; move a stage to another module"
+            )
+        for module in ready:
+            column[module] = max((column[first] + 1 for first in before[module]), default=0)
     placed: dict[str, tuple[int, int]] = {}
     for number in range(max(column.values()) + 1):
         own = [module for module in before if column[module] == number]

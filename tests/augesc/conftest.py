@@ -6,8 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from etl.augesc.conversation_texts import prompt
+from etl.augesc.conversation_texts import instruction, prompt
 from etl.augesc.queries import COLUMNS
+
+TASK = instruction()
 
 QUERY = "I moved to a new town and I do not know a single person here"
 ANSWER = "That sounds lonely , and it takes time to find people you like ."
@@ -34,7 +36,13 @@ def settings(tmp_path: Path) -> dict[str, str]:
         csv.writer(out).writerows([COLUMNS, ("lonely", "1", "utterance", QUERY), ("joyful", "2", "utterance", QUERY)])
     (tmp_path / "posts.jsonl").write_text(json.dumps({"id": "p", "selftext": REPLY}) + "\n{\n", "utf-8")
     texts = [
-        {"text_id": f"t{n}", "source": "ed", "origin_id": "ed/1", "sample": n, "text": prompt(QUERY) + answer(pairs)}
+        {
+            "text_id": f"t{n}",
+            "source": "ed",
+            "origin_id": "ed/1",
+            "sample": n,
+            "text": prompt(QUERY, TASK) + answer(pairs),
+        }
         for n, pairs in enumerate((5, 6, 1))
     ]
     (tmp_path / "texts.jsonl").write_text("\n".join(map(json.dumps, texts)), "utf-8")

@@ -12,6 +12,8 @@ from etl.augesc.conversation_texts import (
     without_thoughts,
 )
 
+TASK = instruction()
+
 QUERY = "My shifts were cut\nand I can't pay the rent ."
 TURNS = [
     Turn("seeker", "I lost my keys again ."),
@@ -21,22 +23,22 @@ TURNS = [
 
 
 def spoken(text: str) -> list[tuple[str, str]]:
-    return [("H" if turn.role == "seeker" else "A", turn.text) for turn in parse(text).turns]
+    return [("H" if turn.role == "seeker" else "A", turn.text) for turn in parse(text, TASK).turns]
 
 
 def test_a_prompt_ends_where_the_supporter_speaks() -> None:
-    lines = prompt(QUERY).split("\n")
+    lines = prompt(QUERY, TASK).split("\n")
     assert lines == [instruction(), "Human: My shifts were cut and I can't pay the rent .", "AI:"]
     assert len(instruction().split()) > 20
     assert "\n" not in instruction()
 
 
 def test_what_is_written_is_read_again() -> None:
-    left_out, learned = training_text(TURNS, "<|endoftext|>")
+    left_out, learned = training_text(TURNS, "<|endoftext|>", TASK)
     assert learned.endswith("late ?<|endoftext|>")
     assert left_out == f"{instruction()}\n"
-    assert parse(left_out + learned).turns == tuple(TURNS)
-    assert not parse(left_out + learned).faulty
+    assert parse(left_out + learned, TASK).turns == tuple(TURNS)
+    assert not parse(left_out + learned, TASK).faulty
     as_dicts = [{"role": turn.role, "text": turn.text} for turn in TURNS]
     assert conversation(as_dicts) == conversation(TURNS)
 
@@ -56,8 +58,8 @@ def test_what_is_written_is_read_again() -> None:
     ],
 )
 def test_answers_that_are_conversations(answer: str, turns: list[tuple[str, str]]) -> None:
-    text = prompt("Help me .") + answer
-    assert not parse(text).faulty
+    text = prompt("Help me .", TASK) + answer
+    assert not parse(text, TASK).faulty
     assert spoken(text) == [("H", "Help me ."), *turns]
 
 
@@ -81,13 +83,13 @@ def test_answers_that_are_conversations(answer: str, turns: list[tuple[str, str]
     ],
 )
 def test_answers_that_are_none(answer: str, faulty: list[str]) -> None:
-    assert list(parse(prompt("Help me .") + answer).faulty) == faulty
+    assert list(parse(prompt("Help me .", TASK) + answer, TASK).faulty) == faulty
 
 
 def test_endless_texts_are_read() -> None:
-    assert len(parse("Human: a\nAI: b\n" * 50_000).turns) == 100_000
-    assert len(parse("*" * 200_000).faulty) == 1
-    assert parse("").turns == parse("\n \n").faulty == ()
+    assert len(parse("Human: a\nAI: b\n" * 50_000, TASK).turns) == 100_000
+    assert len(parse("*" * 200_000, TASK).faulty) == 1
+    assert parse("", TASK).turns == parse("\n \n", TASK).faulty == ()
 
 
 @pytest.mark.parametrize(
@@ -99,5 +101,5 @@ def test_endless_texts_are_read() -> None:
     ],
 )
 def test_thoughts_are_no_utterances(answer: str) -> None:
-    text = without_thoughts(prompt("Help me .") + answer)
+    text = without_thoughts(prompt("Help me .", TASK) + answer)
     assert spoken(text)[:3] == [("H", "Help me ."), ("A", "That is hard ."), ("H", "It is .")]

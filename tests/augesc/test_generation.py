@@ -11,7 +11,7 @@ from pyspark.sql import functions as F
 from conf.augesc_settings import GenerationSettings, SamplesPerQuery
 from conf.errors import InputError
 from conf.settings import Settings, load_settings
-from etl.augesc.conversation_texts import prompt
+from etl.augesc.conversation_texts import instruction, prompt
 from etl.augesc.generation import augmenter_requests, first_queries, generated_texts, played_texts, untuned_requests
 from etl.augesc.queries import COLUMNS
 from etl.pipeline.planner import PipelineContext, chosen
@@ -20,6 +20,8 @@ from etl.training.registry import model_store
 from jobs import all_stages
 from tests.stages import run_stages
 from tests.udfs.tiny_models import tiny_language_model
+
+TASK = instruction()
 
 pytestmark = pytest.mark.usefixtures("tables")
 
@@ -39,14 +41,14 @@ def test_queries_are_asked_several_times_by_source_and_fewer_are_a_part_of_more(
     assert few < more
     assert len(few) == 6
     assert sum(name.startswith("ed/") for name in more) == 5
-    asked = augmenter_requests(queries, settings_of(queries=2), SamplesPerQuery())
+    asked = augmenter_requests(queries, settings_of(queries=2), SamplesPerQuery(), TASK)
     counts = {row.source: row["count"] for row in asked.groupBy("source").count().collect()}
     assert counts == {"ed": 2 * 12, "reddit": 2 * 4}
     row = asked.where("sample = 3 AND source = 'ed'").first()
     assert row is not None
-    assert row.prompt == prompt(row.query)
+    assert row.prompt == prompt(row.query, TASK)
     assert json.loads(row.parameters)["chat"] is False
-    untuned = untuned_requests(queries, settings_of(queries=4, baseline_queries=3))
+    untuned = untuned_requests(queries, settings_of(queries=4, baseline_queries=3), TASK)
     assert {(row.source, row.sample) for row in untuned.collect()} == {("ed", 0)}
     assert untuned.count() == 3
     parameters = json.loads(untuned.first().parameters)  # type: ignore[union-attr]
@@ -56,7 +58,7 @@ def test_queries_are_asked_several_times_by_source_and_fewer_are_a_part_of_more(
 
 def test_answers_become_texts_with_their_prompts_and_what_is_missing_is_told(spark: SparkSession) -> None:
     queries = spark.createDataFrame([("ed/1", "ed", "one"), ("ed/2", "ed", "two")], QUERIES)
-    asked = untuned_requests(queries, settings_of()).cache()
+    asked = untuned_requests(queries, settings_of(), TASK).cache()
     said = asked.where("query_id = 'ed/1'").select(
         "request_id",
         F.explode(F.array(F.lit("m"), F.lit("other"))).alias("model"),
@@ -71,7 +73,7 @@ def test_answers_become_texts_with_their_prompts_and_what_is_missing_is_told(spa
     assert [(row.method, row.source, row.origin_id, row.model, row.tokens) for row in text] == [
         ("untuned", "ed", "ed/1", "m", 67)
     ]
-    assert text[0].text == prompt("one") + " well\nHuman: yes"
+    assert text[0].text == prompt("one", TASK) + " well\nHuman: yes"
     assert outcome.dropped is not None
     assert outcome.rows_in == 2
     assert [(row.id, row.reason, row.detail) for row in outcome.dropped.collect()] == [
@@ -195,7 +197,7 @@ def test_two_role_models_talk_and_more_queries_play_only_what_is_new(
     assert len(plays) == 2
     assert all(2 <= len(row.turns) <= 5 for row in plays.values())
     assert all(row.error is None for row in plays.values())
-    texts = played_texts(place.lakehouse.read(TABLES["augesc.role_plays"])).collect()
+    texts = played_texts(place.lakehouse.read(TABLES["augesc.role_plays"]), TASK).collect()
     assert all(row.text.splitlines()[1] == f"Human: {plays[row.text_id].turns[0].text}" for row in texts)
     more = place_of(spark, {**roles, "augesc.generation.queries": "3"})
     assert alone(more, "augesc_play_roles") == ["augesc_play_roles"]

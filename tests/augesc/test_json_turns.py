@@ -2,8 +2,10 @@
 
 import pytest
 
-from etl.augesc.conversation_texts import parse, prompt
+from etl.augesc.conversation_texts import instruction, parse, prompt
 from etl.augesc.json_turns import json_turns, role_of
+
+TASK = instruction()
 
 QUERY = "My shifts were cut ."
 A = "supporter"
@@ -71,11 +73,13 @@ def test_lines_are_no_json(answer: str) -> None:
 
 def test_an_answer_that_begins_with_the_prompts_query_has_it_once() -> None:
     answer = '[{"role": "user", "content": "my shifts were cut."}, {"role": "assistant", "content": "I see ."}]'
-    assert [turn.text for turn in parse(prompt(QUERY) + answer).turns] == [QUERY, "I see ."]
+    assert [turn.text for turn in parse(prompt(QUERY, TASK) + answer, TASK).turns] == [QUERY, "I see ."]
 
 
 def test_turns_without_a_speaker_are_faulty() -> None:
-    parsed = parse(prompt(QUERY) + '[{"role": "ai", "text": "I see ."}, {"role": "narrator", "text": "Rain ."}]')
+    parsed = parse(
+        prompt(QUERY, TASK) + '[{"role": "ai", "text": "I see ."}, {"role": "narrator", "text": "Rain ."}]', TASK
+    )
     assert [turn.role for turn in parsed.turns] == [H, A]
     assert parsed.faulty == ("Rain .",)
 
@@ -95,6 +99,6 @@ def test_turns_without_a_speaker_are_faulty() -> None:
     ],
 )
 def test_several_speakers_on_one_line(answer: str, turns: list[tuple[str, str]]) -> None:
-    parsed = parse(prompt(QUERY) + answer)
+    parsed = parse(prompt(QUERY, TASK) + answer, TASK)
     assert [(turn.role, turn.text) for turn in parsed.turns] == [(H, QUERY), *turns]
     assert parsed.faulty == ()

@@ -17,6 +17,8 @@ from tests.llm_servers import RecordedServer, Reply, prompt_of
 from tests.stages import run_stages
 from tests.stand_ins import StandIns
 
+TASK = instruction()
+
 QUERY = "I was let go last week and I do not know how to tell my family"
 SEEKER = "I keep thinking about it every night and cannot rest"
 SUPPORTER = "That sounds hard, and it is good that you tell somebody about it"
@@ -55,12 +57,12 @@ def turns(number: int) -> list[tuple[str, str]]:
     ],
 )
 def test_what_is_good_before_a_fault(text: str, violated: str, good: int) -> None:
-    assert len(good_turns(text, violated, LIMITS)) == good
+    assert len(good_turns(text, violated, LIMITS, TASK)) == good
 
 
 def test_thoughts_are_no_fault_and_no_turn() -> None:
     text = f"{talk(*turns(1))}\nAI: <think>what to say\nhm</think>{SUPPORTER}\nHuman: {SEEKER}\nwho is this"
-    assert [turn.text for turn in good_turns(text, "format", LIMITS)] == [QUERY, SUPPORTER, SEEKER]
+    assert [turn.text for turn in good_turns(text, "format", LIMITS, TASK)] == [QUERY, SUPPORTER, SEEKER]
 
 
 def test_the_prompt_is_the_beginning_with_its_strategies_and_the_next_speaker() -> None:

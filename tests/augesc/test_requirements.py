@@ -9,11 +9,13 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from conf.augesc_settings import FilterSettings, UtteranceLengths
-from etl.augesc.conversation_texts import prompt
+from etl.augesc.conversation_texts import instruction, prompt
 from etl.augesc.measures import TEXTS, measure, measured_texts, session_texts, texts_from_files
 from etl.augesc.requirements import REQUIREMENTS, kept_conversations, violations
 from etl.augesc.sessions import read_sessions, usable_sessions
 from tests.stand_ins import StandIns
+
+TASK = instruction()
 
 LIMITS = FilterSettings()
 Lines = list[tuple[str, str]]
@@ -28,7 +30,7 @@ def good(pairs: int = 6) -> Lines:
 def text_of(lines: Lines) -> str:
     (_, query), *rest = lines
     body = "\n".join(f"{name}: {said}" for name, said in rest)
-    return prompt(query).removesuffix("AI:") + body
+    return prompt(query, TASK).removesuffix("AI:") + body
 
 
 def replaced(place: int, name: str, said: str) -> Lines:
@@ -80,7 +82,7 @@ def test_each_violation_trips_its_own_requirement_alone(spark: SparkSession) -> 
     texts = {f"{name}/{n}": (text_of(lines), None) for name, all_ in EACH.items() for n, lines in enumerate(all_)}
     texts |= {f"fine/{name}": (text_of(lines), 1_450) for name, lines in FINE.items()}
     texts["session_length/0"] = (text_of(good()), 1_451)
-    measured = measured_texts(frame(spark, texts)).cache()
+    measured = measured_texts(frame(spark, texts), TASK).cache()
     checked = violations(measured, LIMITS).cache()
     found = {row.text_id: row.violated for row in checked.collect()}
     assert {name: list(found[name]) for name in found if not name.startswith("fine/")} == {
@@ -103,13 +105,14 @@ def test_a_text_that_is_no_conversation_is_judged_no_further(spark: SparkSession
         "endless": ("word " * 100_000, None),
     }
     found = {
-        row.text_id: set(row.violated) for row in violations(measured_texts(frame(spark, texts)), LIMITS).collect()
+        row.text_id: set(row.violated)
+        for row in violations(measured_texts(frame(spark, texts), TASK), LIMITS).collect()
     }
     assert found == {name: {"format"} for name in texts}
 
 
 def test_thresholds_are_settings(spark: SparkSession) -> None:
-    measured = measured_texts(frame(spark, {"one": (text_of(good(4)), None)}))
+    measured = measured_texts(frame(spark, {"one": (text_of(good(4)), None)}), TASK)
     other = LIMITS.model_copy(update={"least_utterances": 8, "role_words": ("exam",), "balance": 1.0})
     (row,) = violations(measured, other).collect()
     assert row.violated == ["role_words"]
@@ -117,7 +120,7 @@ def test_thresholds_are_settings(spark: SparkSession) -> None:
 
 
 def test_a_text_is_measured() -> None:
-    faulty, first, words, turns, strategies = measure("Human: I can't sleep .\nno one\nAI: Oh ?\n???")
+    faulty, first, words, turns, strategies = measure("Human: I can't sleep .\nno one\nAI: Oh ?\n???", TASK)
     assert (faulty, first, words) == (2, "no one", 16)
     assert [(turn["role"], turn["tokens"]) for turn in turns] == [("seeker", 5), ("supporter", 2)]
     assert strategies == [None, None]
@@ -153,7 +156,7 @@ def test_texts_from_elsewhere_and_what_is_wrong_with_some(spark: SparkSession, t
 
 def test_table_1_counts_what_is_violated(spark: SparkSession, stand_ins: StandIns) -> None:
     texts = {"a": (text_of(good()), None), "b": (text_of(good(4)), None), "c": (text_of(good()), 2_000)}
-    stand_ins.give("augesc.violations", violations(measured_texts(frame(spark, texts)), LIMITS))
+    stand_ins.give("augesc.violations", violations(measured_texts(frame(spark, texts), TASK), LIMITS))
     rows = stand_ins.ask("augesc_table_1")
     assert len(rows) == 27
     ours = {
@@ -169,7 +172,7 @@ def test_table_1_counts_what_is_violated(spark: SparkSession, stand_ins: StandIn
 def checked_sessions(spark: SparkSession, shared_data: Path) -> Callable[..., dict[str, float]]:
     def shares(name: str, limits: FilterSettings = LIMITS) -> dict[str, float]:
         sessions = usable_sessions(read_sessions(spark, [str(shared_data / "esconv" / name)], []), 60_000).rows
-        checked = violations(measured_texts(session_texts(sessions)), limits)
+        checked = violations(measured_texts(session_texts(sessions, TASK), TASK), limits)
         row = checked.agg(*(F.avg(F.col(one).cast("int")).alias(one) for one in (*REQUIREMENTS, "kept"))).collect()[0]
         return {key: round(value, 3) for key, value in row.asDict().items()}
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from pyspark.sql import DataFrame, SparkSession
 
+from etl.augesc.conversation_texts import instruction
 from etl.augesc.measures import measured_texts, session_texts
 from etl.augesc.sessions import read_sessions, usable_sessions
 from etl.augesc.statistics import (
@@ -21,6 +22,8 @@ from etl.augesc.statistics import (
 )
 from etl.tables.augesc import BIGRAM_GROWTH, STATISTICS, TYPICAL_WORDS
 from tests.stand_ins import StandIns
+
+TASK = instruction()
 
 SAID = "data_set string, session_id string, turns array<struct<role: string, text: string, tokens: int>>"
 TALKS = {
@@ -130,7 +133,7 @@ def test_real_sessions_are_as_long_as_table_2_says(spark: SparkSession, shared_d
     sessions = usable_sessions(read_sessions(spark, files, []), 60_000).rows
     turns = "turns array<struct<role: string, text: string, tokens: int>>"
     nothing = spark.createDataFrame([], f"conversation_id string, source string, {turns}")
-    said = conversations_by_set(measured_texts(session_texts(sessions)), nothing)
+    said = conversations_by_set(measured_texts(session_texts(sessions, TASK), TASK), nothing)
     found = {(row.role, row.measure): row.value for row in role_statistics(said).collect()}
     assert found["both", "sessions"] == 390
     # The paper: 543.7 tokens; 16.8 and 21.0 an utterance, where turns are not merged.

@@ -12,10 +12,12 @@ from conf.errors import InputError
 from etl.analysis.duckdb_sql import duckdb_view
 from etl.analysis.views import sql_views
 from etl.analysis.without_spark import add_empty
-from etl.augesc.conversation_texts import parse, training_text, with_strategy
+from etl.augesc.conversation_texts import instruction, parse, training_text, with_strategy
 from etl.augesc.measures import measure
 from etl.augesc.sessions import training_draw, with_named_strategies
 from udfs.session_files import STRATEGIES, sessions_in, strategy_of
+
+TASK = instruction()
 
 VIEW = "analysis.augesc_strategies"
 
@@ -77,7 +79,7 @@ def test_other_words_in_brackets_stay(text: str) -> None:
 
 def test_a_text_is_measured_without_its_strategies() -> None:
     text = "Human: I failed.\nAI: [Question] In what?\nHuman: (sighs) Maths.\nAI: [Information]\nAI: Oh."
-    faulty, first, _, turns, strategies = measure(text)
+    faulty, first, _, turns, strategies = measure(text, TASK)
     assert (faulty, first) == (1, "AI: [Information]")
     assert [turn["text"] for turn in turns] == ["I failed.", "In what?", "(sighs) Maths.", "Oh."]
     assert strategies == [None, "Question", None, None]
@@ -85,7 +87,7 @@ def test_a_text_is_measured_without_its_strategies() -> None:
 
 def test_answers_in_json_lose_them_too() -> None:
     said = [{"speaker": "Human", "text": "I failed."}, {"speaker": "AI", "text": "[Question] In what?"}]
-    parsed = parse(json.dumps({"conversation": said}))
+    parsed = parse(json.dumps({"conversation": said}), TASK)
     assert [(turn.text, turn.strategy) for turn in parsed.turns] == [("I failed.", None), ("In what?", "Question")]
 
 
@@ -100,9 +102,9 @@ def test_a_model_learns_from_turns_that_name_them(spark: SparkSession) -> None:
     rows = [("s1", "pets", False, turns, ["Others", None, "Question", None])]
     drawn = training_draw(spark.createDataFrame(rows, SESSION), 5, 13).rows
     (row,) = with_named_strategies(drawn).collect()
-    _, text = training_text([turn.asDict() for turn in row.turns], "<end>")
+    _, text = training_text([turn.asDict() for turn in row.turns], "<end>", TASK)
     assert text == "Human: My cat is ill.\nAI: [Question] Since when?\nAI: Oh.<end>"
-    assert [turn.strategy for turn in parse(text.removesuffix("<end>")).turns] == [None, "Question", None]
+    assert [turn.strategy for turn in parse(text.removesuffix("<end>"), TASK).turns] == [None, "Question", None]
 
 
 def test_sessions_without_strategies_are_refused_in_one_line(spark: SparkSession) -> None:

@@ -12,9 +12,9 @@ from conf.settings import Settings
 from conf.taxonomy import load_taxonomy
 from etl.analysis.views import all_views
 from etl.analysis.without_spark import view_columns
-from etl.cli import documents, reference
+from etl.cli import documents, pipeline_picture, reference
 from etl.cli.documents import outdated, write
-from etl.cli.pipeline_picture import THEMES, arrows, chapters, pipeline_svg, places
+from etl.cli.pipeline_picture import THEMES, Chapter, arrows, chapters, pipeline_svg, places
 from etl.cli.setting_texts import leaves, shown
 from etl.tables import TABLES
 from etl.tables.view_columns import columns_of_views, view_column
@@ -162,3 +162,11 @@ def test_chapters_stand_right_of_those_they_read_and_arrows_skip_none() -> None:
         assert arrows(members), group
         for first, second in arrows(members):
             assert placed[first][0] == placed[second][0] - 1
+
+
+def test_chapters_that_feed_each_other_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    members = [Chapter(name, (), "", ()) for name in ("first", "second", "third")]
+    feeds = {("second", "third"), ("third", "second"), ("second", "first")}
+    monkeypatch.setattr(pipeline_picture, "reads", lambda one, other: (one.module, other.module) in feeds)
+    with pytest.raises(ValueError, match=r"^second, third cannot be ordered: some feed each other"):
+        places(members)

@@ -40,11 +40,18 @@ def speed_lines(speeds: Sequence[Speed]) -> list[str]:
     rows = []
     for one in speeds:
         theirs = "" if one.theirs is None else f"{one.peer} {one.theirs:,.0f}"
-        ratio = "" if not one.theirs else f"{one.ours / one.theirs:.2f}"
+        ratio = "" if one.ours is None or not one.theirs else f"{one.ours / one.theirs:.2f}"
         share = "" if one.share is None else f"{one.share:.0%}"
-        ours = f"{one.ours:,.1f}" if one.ours < 100 else f"{one.ours:,.0f}"
-        rows.append(f"| {one.work} | {ours} {one.unit} | {theirs} | {ratio} | {share} |")
+        rows.append(f"| {one.work} | {found(one)} | {theirs} | {ratio} | {share} |")
     return ["| work | ours | peer | ratio | share of the peak |", "|---|---|---|---|---|", *rows]
+
+
+def found(speed: Speed) -> str:
+    """Return what was measured, with its unit; nothing for what was left out."""
+    if speed.ours is None:
+        return ""
+    digits = 1 if speed.ours < 100 else 0
+    return f"{speed.ours:,.{digits}f} {speed.unit}"
 
 
 def write_page(lines: Sequence[str]) -> None:
@@ -72,7 +79,7 @@ def main() -> int:
             print(f"{time.monotonic() - began:4.0f} s  {check.what}: {check.found}", file=sys.stderr, flush=True)
         for speed in measured(bench, given.seconds if gpu else 1.0):
             speeds.append(speed)
-            print(f"{time.monotonic() - began:4.0f} s  {speed.work}: {speed.ours:,.1f}", file=sys.stderr, flush=True)
+            print(f"{time.monotonic() - began:4.0f} s  {speed.work}: {found(speed)}", file=sys.stderr, flush=True)
     lines = [*check_lines(checks), "", *speed_lines(speeds)]
     print("\n".join(lines))
     if gpu:

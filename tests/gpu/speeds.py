@@ -27,10 +27,13 @@ NEW_TOKENS = 64
 
 @dataclass(frozen=True)
 class Speed:
-    """Rows, or tokens, a second; ``peer`` and ``theirs`` of a bare library, ``share`` of the device's peak."""
+    """Rows, or tokens, a second; ``peer`` and ``theirs`` of a bare library, ``share`` of the device's peak.
+
+    ``ours`` is None for what was left out; ``work`` says why.
+    """
 
     work: str
-    ours: float
+    ours: float | None
     unit: str
     peer: str = ""
     theirs: float | None = None
@@ -51,7 +54,7 @@ def measured(bench: Bench, seconds: float) -> Iterator[Speed]:
         if tasks <= cores():
             yield Speed(f"MiniLM: turns embedded by {tasks} processes", shared(bench, tasks, seconds), "turns/s")
         else:
-            yield Speed(f"MiniLM: turns embedded by {tasks} processes: left out, {cores()} cores", 0.0, "turns/s")
+            yield Speed(f"MiniLM: turns embedded by {tasks} processes: left out, {cores()} cores", None, "turns/s")
 
 
 def cores() -> int:

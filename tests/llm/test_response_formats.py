@@ -9,13 +9,14 @@ from pydantic import ValidationError
 from conf.emo_pillars_settings import EmoPillarsSettings
 from conf.errors import InputError
 from conf.llm_settings import DecodingSettings
-from etl.augesc.conversation_texts import parse, prompt
+from etl.augesc.conversation_texts import instruction, parse, prompt
 from etl.augesc.generation import with_schema
 from etl.emo_pillars.step import OURS, Rules, Step
 from etl.emo_pillars.steps import SYNTHESIS, topic_names
 from udfs.llm_requests import Request
 from udfs.openai_server import extra_fields
 
+TASK = instruction()
 SCHEMA = '{"type": "object"}'
 
 
@@ -76,6 +77,6 @@ def test_a_step_without_a_schema_says_so() -> None:
 
 def test_a_conversation_of_the_schema_is_read() -> None:
     schema = json.loads(with_schema(DecodingSettings(response_format="step")).response_format or "")
-    parsed = parse(prompt("My shifts were cut .") + json.dumps(example(schema, "Since when ?")))
+    parsed = parse(prompt("My shifts were cut .", TASK) + json.dumps(example(schema, "Since when ?")), TASK)
     assert [turn.text for turn in parsed.turns] == ["My shifts were cut .", "Since when ?"]
     assert parsed.faulty == ()

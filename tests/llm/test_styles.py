@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from conf.emo_pillars_settings import EmoPillarsSettings
-from etl.augesc.conversation_texts import NAMES, prompt
+from etl.augesc.conversation_texts import NAMES, instruction, prompt
 from etl.augesc.measures import measure
 from etl.emo_pillars.step import OURS, Rules
 from etl.emo_pillars.steps import SYNTHESIS
@@ -16,6 +16,7 @@ from udfs.answer_texts import whole_answer
 FOLDER = Path(__file__).parent / "style_texts"
 STEPS = {step.name: step for step in SYNTHESIS}
 TALKS = "augesc"
+TASK = instruction()
 QUALITY = EmoPillarsSettings().quality.model_copy(update={"reject": ()})
 AS_LINES: dict[str, Callable[..., str]] = {
     "actors": lambda item: item[0],
@@ -35,7 +36,7 @@ def read(kind: str, entry: Entry) -> list[str]:
     if said is None:
         return []
     if kind == TALKS:
-        turns = measure(prompt("I failed the test twice.") + said)[3]
+        turns = measure(prompt("I failed the test twice.", TASK) + said, TASK)[3]
         return [f"{NAMES[turn['role']]} | {turn['text']}" for turn in turns[1:]]
     rules = Rules(STEPS[kind].template(), OURS.taxonomy.known_names, QUALITY)
     return [AS_LINES[kind](item) for item in STEPS[kind].items_of(rules, said, entry.cut_off, {}).items]

@@ -29,7 +29,7 @@ def train_and_register_augmenter(
     run: StageRun,
     options: LanguageTrainingSettings,
     base: str | None,
-    task: str | None = None,
+    task: str,
 ) -> Trained:
     """Tune the base model on the drawn sessions (AugESC 4.1), and measure perplexity before and after.
 
