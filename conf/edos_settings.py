@@ -5,6 +5,8 @@ from typing import Any, Literal
 
 from pydantic import Field, field_validator, model_validator
 
+from conf.llm_settings import DecodingSettings
+from conf.prompts import replaced_prompts
 from conf.section import Part, Section, added, outside
 from conf.taxonomy import Taxonomy, load_taxonomy
 
@@ -78,6 +80,38 @@ class AuditDraw(Part):
 
 class AuditSettings(AuditDraw):
     workers: int = Field(1, ge=1, description="answers to each HIT")
+
+
+AnnotatorWay = Literal["offered", "all"]
+
+
+class AnnotatorRules(Part):
+    """What a language model is asked about the crowd's held-out turns (ours)."""
+
+    sample: int = Field(300, ge=1, description="held-out turns that the model labels, drawn by hash, nested")
+    ways: tuple[AnnotatorWay, ...] = Field(
+        ("offered", "all"),
+        min_length=1,
+        description="offered: as the crowd was asked, three labels of the weak labeler and all the others (EDOS 3.2);"
+        " all: no label is proposed",
+    )
+
+
+class LlmAnnotatorSettings(AnnotatorRules):
+    """A language model, `models.llm_annotator`, labels turns that the crowd labelled (ours)."""
+
+    decoding: DecodingSettings = Field(DecodingSettings(max_new_tokens=64), description="of its answers")
+    prompts: dict[str, str] = Field(
+        {}, description="in place of ours, `conf/prompts/edos`, by file name; set it to the folder of your files"
+    )
+
+    @field_validator("prompts", mode="before")
+    @classmethod
+    def from_their_folder(cls, prompts: Any) -> Any:
+        """Read the prompts of a folder."""
+        if not isinstance(prompts, str):
+            return prompts
+        return {name: text for files in replaced_prompts(prompts, "edos").values() for name, text in files.items()}
 
 
 class ReportSettings(Section):
@@ -225,6 +259,7 @@ class EdosSettings(Section):
         0.1, gt=0, lt=1, description="of all crowd labels; the authors' script: 0.2 (60, 20 and 20 %)"
     )
     report: ReportSettings = ReportSettings()
+    llm_annotator: LlmAnnotatorSettings = added(LlmAnnotatorSettings())
     expansion: ExpansionSettings = ExpansionSettings()
     self_labels: SelfLabelSettings = SelfLabelSettings()
 

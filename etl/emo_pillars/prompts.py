@@ -1,34 +1,14 @@
-"""Parts that the prompts of several steps share: templates with slots, stories as data, definitions (Emo Pillars B)."""
-
-from collections.abc import Mapping
+"""Parts that the prompts of several steps share: definitions, and who says what (Emo Pillars B)."""
 
 from pyspark.sql import Column
 from pyspark.sql import functions as F
 
-from conf.prompts import SLOT
 from conf.taxonomy import EmotionTaxonomy
-from etl.llm.requests import TEMPLATE_MARK
+from etl.llm.prompt_texts import as_data
 
 NEUTRAL = "neutral"
 PLAIN = "plain"
 """The form of a step's template that all steps have."""
-
-
-def filled(template: str, slots: Mapping[str, Column]) -> Column:
-    """Fill a template's slots. Braces in a slot's text are not interpreted.
-
-    Raises:
-        KeyError: a slot of the template is missing.
-    """
-    pieces = SLOT.split(template)  # text, slot, text, slot, ..., text
-    return F.concat(*(F.lit(piece) if place % 2 == 0 else slots[piece] for place, piece in enumerate(pieces)))
-
-
-def as_data(text: Column) -> Column:
-    """Return a text that is safe in a prompt (ours), with the marks of chat templates and our line of equal signs
-    broken up."""
-    text = F.regexp_replace(text, TEMPLATE_MARK, "$1 ")
-    return F.regexp_replace(text, "={5,}", "====")
 
 
 def definitions(taxonomy: EmotionTaxonomy, *, neutral: bool) -> str:

@@ -91,3 +91,59 @@ ANNOTATIONS = Table(
     """,
     ("dialogue_id", "turn", "worker_id"),
 )
+
+LLM_ANNOTATOR_TURNS = Table(
+    "edos.llm_annotator_turns",
+    "One held-out turn of the crowd that a language model is asked about (ours).",
+    """
+    dialogue_id string, turn int, turns array<string>, label string COMMENT 'of the crowd: the majority',
+    votes array<string> COMMENT 'labels as voted, in order of worker_id',
+    history_hash string COMMENT 'sha256 of the turns',
+    weak_label string COMMENT 'the most probable one to the weak labeler',
+    offered array<string> COMMENT 'the three most probable labels to the weak labeler, shuffled (EDOS 3.2)'
+    """,
+    ("dialogue_id", "turn"),
+)
+
+LLM_ANNOTATIONS = Table(
+    "edos.llm_annotations",
+    "A language model's label of one turn, asked in one way (ours).",
+    """
+    dialogue_id string, turn int,
+    way string COMMENT 'offered: three labels were proposed beside all the others; all: none was',
+    model string COMMENT 'identity of the language model', label string,
+    request struct<request_id: string, prompt_hash: string, model: string>
+      COMMENT 'of its answer in llm.edos_llm_annotator'
+    """,
+    ("dialogue_id", "turn", "way"),
+    {"way_is_known": "way IN ('offered', 'all')"},
+)
+
+LLM_ANNOTATOR_SCORES = Table(
+    "edos.llm_annotator_scores",
+    "The dialogue classifier's answer to one turn that a language model is asked about, once per model.",
+    """
+    history_hash string COMMENT 'sha256 of the turns up to and with the labelled one',
+    model string, label string, confidence float, error string
+    """,
+    ("history_hash", "model"),
+)
+
+LLM_ANNOTATOR_AGREEMENT = Table(
+    "edos.llm_annotator_agreement",
+    "How well one rater agrees with the crowd on the turns that a language model was asked about (ours).",
+    """
+    rater string COMMENT 'language model, classifier, weak labeler, crowd worker, or a floor',
+    way string COMMENT 'how it was asked: offered or all; empty: there is one way',
+    model string COMMENT 'identity of the model; empty: it is none',
+    answers bigint COMMENT 'answers that are compared with a label; of the crowd: votes where the others agree',
+    unread bigint COMMENT 'of them, without a label that could be read: they count as wrong',
+    accuracy double COMMENT 'share equal to the majority; of a vote: to the label of the others',
+    accuracy_low double COMMENT 'of the interval at 95 % (Wilson)', accuracy_high double,
+    macro_f1 double COMMENT 'mean F1 of the labels that occur in the truth',
+    macro_f1_low double COMMENT 'of the interval at 95 % (bootstrap over turns)', macro_f1_high double,
+    kappa double COMMENT 'of Cohen',
+    vote_agreement double COMMENT 'share of single votes that the answer equals; of the crowd: of the other votes'
+    """,
+    ("rater", "way", "model"),
+)

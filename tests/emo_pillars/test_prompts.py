@@ -9,7 +9,7 @@ from pyspark.sql import functions as F
 from conf.prompts import prompt, slots
 from conf.taxonomy import goemotions_definitions, goemotions_labels, goemotions_mapping, goemotions_polarities
 from etl.emo_pillars.labels import label_of
-from etl.emo_pillars.prompts import as_data, definitions, filled
+from etl.emo_pillars.prompts import definitions
 from etl.emo_pillars.step import OURS
 from etl.emo_pillars.steps.actors import actors_prompt
 from etl.emo_pillars.steps.clean_contexts import clean_contexts_prompt
@@ -19,6 +19,7 @@ from etl.emo_pillars.steps.soft_labels import labels_with_levels, soft_labels_pr
 from etl.emo_pillars.steps.topic_categories import topic_categories_prompt
 from etl.emo_pillars.steps.topic_names import topic_names_prompt
 from etl.emo_pillars.steps.utterances import utterances_prompt
+from etl.llm.prompt_texts import as_data, filled
 
 SEEN = {"plot": "PLOT-TEXT", "actor": "ACTOR-TEXT", "said": "SAID-TEXT", "emotions": "EMO-TEXT", "context": "CON-TEXT"}
 

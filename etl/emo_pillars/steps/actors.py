@@ -21,12 +21,12 @@ from etl.emo_pillars.answers import (
     without_repeats,
     words_of,
 )
-from etl.emo_pillars.prompts import as_data, filled
 from etl.emo_pillars.quality import judged
 from etl.emo_pillars.quotes import unquoted
 from etl.emo_pillars.refusals import refuses
 from etl.emo_pillars.step import FAULTS, OURS, Rules, Step, Wording, child_id, list_schema
 from etl.llm.json_answers import NAME, field, json_records, key_of, text_of
+from etl.llm.prompt_texts import as_data, filled
 from etl.llm.requests import answered_request, with_requests
 from etl.pipeline.outcome import Outcome
 

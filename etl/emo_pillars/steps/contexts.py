@@ -9,10 +9,11 @@ from pyspark.sql import functions as F
 from conf.llm_settings import DecodingSettings
 from etl.emo_pillars.answers import Parsed
 from etl.emo_pillars.examples import with_needed_context
-from etl.emo_pillars.prompts import as_data, emotions, filled, spoken_slots
+from etl.emo_pillars.prompts import emotions, spoken_slots
 from etl.emo_pillars.prose import parse_prose
 from etl.emo_pillars.quality import judged, text_faults
 from etl.emo_pillars.step import OURS, PROSE, Rules, Step, Wording, text_schema
+from etl.llm.prompt_texts import as_data, filled
 from etl.llm.requests import answered_request, with_requests
 from etl.pipeline.outcome import Outcome
 

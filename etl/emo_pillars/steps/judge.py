@@ -14,9 +14,9 @@ from conf.llm_settings import DecodingSettings
 from conf.taxonomy import GOEMOTIONS, EmotionTaxonomy
 from etl.emo_pillars.answers import Parsed, Rejected, lines_of, without_emoji
 from etl.emo_pillars.labels import Names, label_of
-from etl.emo_pillars.prompts import as_data, filled
 from etl.emo_pillars.step import OURS, Rules, Step, Wording, list_schema
 from etl.llm.json_answers import LABEL, field, json_records, text_of
+from etl.llm.prompt_texts import as_data, filled
 from etl.llm.requests import with_requests
 
 UNKNOWN_CONTEXT = "nothing"

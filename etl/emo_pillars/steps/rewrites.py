@@ -19,13 +19,14 @@ from etl.emo_pillars.answers import (
     words_of,
 )
 from etl.emo_pillars.examples import with_needed_context
-from etl.emo_pillars.prompts import PLAIN, as_data, emotions, filled, spoken_slots
+from etl.emo_pillars.prompts import PLAIN, emotions, spoken_slots
 from etl.emo_pillars.prose import prose
 from etl.emo_pillars.quality import SHORT, judged, text_faults
 from etl.emo_pillars.quotes import quotations, unquoted, without_labels
 from etl.emo_pillars.remarks import without_opening
 from etl.emo_pillars.step import OURS, PROSE, Rules, Step, Wording, text_schema
 from etl.llm.json_answers import json_value, prose_of
+from etl.llm.prompt_texts import as_data, filled
 from etl.llm.requests import answered_request, with_requests
 from etl.pipeline.outcome import Outcome
 

@@ -11,10 +11,11 @@ from conf.llm_settings import DecodingSettings
 from conf.taxonomy import GOEMOTIONS, EmotionTaxonomy
 from etl.emo_pillars.answers import ARROW, Line, Parsed, Rejected, echoes, lines_of, without_emoji, without_repeats
 from etl.emo_pillars.labels import Names, known_only
-from etl.emo_pillars.prompts import PLAIN, as_data, definitions, filled, labels_of_grammar
+from etl.emo_pillars.prompts import PLAIN, definitions, labels_of_grammar
 from etl.emo_pillars.quality import judged
 from etl.emo_pillars.step import MAPPED, OURS, Rules, Step, Wording, list_schema
 from etl.llm.json_answers import LABEL, LEVEL, WHY, field, json_records, text_of, unwrapped
+from etl.llm.prompt_texts import as_data, filled
 from etl.llm.requests import answered_request, with_requests
 from etl.pipeline.outcome import Outcome
 

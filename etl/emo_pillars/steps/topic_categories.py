@@ -10,10 +10,10 @@ from pyspark.sql import functions as F
 from conf.llm_settings import DecodingSettings
 from etl.emo_pillars.answers import Parsed, Rejected, plain, without_repeats, words_of
 from etl.emo_pillars.names import bare_name, problem_of_name
-from etl.emo_pillars.prompts import as_data, filled
 from etl.emo_pillars.step import OURS, Rules, Step, Wording
 from etl.emo_pillars.steps.topic_names import NAMED, Named
 from etl.llm.json_answers import field, json_records, text_of
+from etl.llm.prompt_texts import as_data, filled
 from etl.llm.requests import with_requests
 from etl.pipeline.outcome import Outcome, dropped_columns
 

@@ -26,12 +26,13 @@ from etl.emo_pillars.answers import (
     words_of,
 )
 from etl.emo_pillars.labels import Names, known_only
-from etl.emo_pillars.prompts import NEUTRAL, PLAIN, as_data, definitions, filled, labels_of_grammar
+from etl.emo_pillars.prompts import NEUTRAL, PLAIN, definitions, labels_of_grammar
 from etl.emo_pillars.quality import SHORT, judged, text_faults
 from etl.emo_pillars.quotes import quotations, unquoted, without_labels
 from etl.emo_pillars.refusals import refuses
 from etl.emo_pillars.step import MAPPED, OURS, Rules, Step, Wording, child_id, list_schema
 from etl.llm.json_answers import LABEL, WHY, WORDS, field, json_records, key_of, text_of
+from etl.llm.prompt_texts import as_data, filled
 from etl.llm.requests import answered_request, with_requests
 from etl.pipeline.outcome import Outcome
 
