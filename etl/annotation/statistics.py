@@ -26,6 +26,16 @@ def sign_test(wins: int, losses: int) -> float | None:
     return float(binomtest(wins, wins + losses).pvalue)
 
 
+def wilson(hits: int, cases: int) -> tuple[float, float]:
+    """Return Wilson's interval at 95 % of a share; all of 0 to 1 without cases."""
+    if not cases:
+        return 0.0, 1.0
+    from scipy.stats import binomtest
+
+    interval = binomtest(hits, cases).proportion_ci(method="wilson")
+    return float(interval.low), float(interval.high)
+
+
 def share_within(samples: Iterable[Sequence[float]], apart: float = 1, raters: int = 2) -> float | None:
     """Return the share of samples whose ratings agree (AugESC Table 3); None without samples.
 

@@ -308,6 +308,8 @@ OWN_OF_VIEW: dict[str, str] = {
     "analysis.emo_pillars_judge_agreement.compared": "whose verdicts on an example's labels are compared",
     "analysis.emo_pillars_judge_agreement.examples": "verdicts that are compared, of all pairs",
     "analysis.emo_pillars_judge_agreement.kappa": "Cohen's kappa; of several pairs the mean; null: chance is certain",
+    "analysis.edos_llm_annotator.answers": "answers that are compared with a label",
+    "analysis.edos_llm_annotator.beside_people": "vote_agreement divided by that of a worker; null without votes",
     "analysis.augesc_repairs.attempts": "continuations of these texts",
     "analysis.augesc_repairs.percent_kept": "percent of the texts that meet all requirements as they were generated",
     "analysis.augesc_repairs.percent_kept_with_repairs": "the same, with those that do so once they are continued",

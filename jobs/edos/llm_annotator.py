@@ -8,7 +8,8 @@ from conf.edos_settings import AnnotatorWay
 from conf.llm_settings import DecodingSettings
 from conf.taxonomy import Taxonomy
 from etl.edos import llm_annotator as annotator
-from etl.llm.model_stages import answer_stage, prompt_stage, text_scores
+from etl.edos.annotator_agreement import agreement
+from etl.llm.model_stages import answer_stage, history_scores, model_stage, prompt_stage, text_scores
 from etl.pipeline import At, StageRun, stage
 from etl.pipeline.outcome import Outcome
 from etl.tables import edos_annotation as tables
@@ -18,6 +19,8 @@ from etl.tables.edos import CROWD_LABELS, SEEDS
 ANNOTATOR = "llm_annotator"
 GIVEN = f"models.{ANNOTATOR}"
 WEAK_LABELER = "weak_labeler"
+CLASSIFIER = "emotion_classifier"
+Ways = Annotated[tuple[AnnotatorWay, ...], At("edos.llm_annotator.ways")]
 Files = Annotated[dict[str, str], At("edos.llm_annotator.prompts")]
 
 
@@ -46,7 +49,7 @@ def draw_llm_annotator_turns(
 )
 def ask_llm_annotator(
     turns: DataFrame,
-    ways: Annotated[tuple[AnnotatorWay, ...], At("edos.llm_annotator.ways")],
+    ways: Ways,
     decoding: Annotated[DecodingSettings, At("edos.llm_annotator.decoding")],
     labels: Taxonomy,
     files: Files,
@@ -59,3 +62,39 @@ def ask_llm_annotator(
 def read_llm_annotations(answers: DataFrame, labels: Taxonomy) -> Outcome:
     """Read the label in each answer of the language model (ours)."""
     return annotator.read_labels(answers, labels)
+
+
+@model_stage(
+    history_scores,
+    CLASSIFIER,
+    6_000,
+    reads=(tables.LLM_ANNOTATOR_TURNS,),
+    writes=tables.LLM_ANNOTATOR_SCORES,
+    units="turns",
+    manual=True,
+    enabled_if=GIVEN,
+)
+def score_llm_annotator_turns(turns: DataFrame) -> DataFrame:
+    """Score the turns that a language model is asked about by the dialogue classifier, to compare them (ours)."""
+    return turns.select("history_hash", "turns").dropDuplicates(["history_hash"])
+
+
+@stage(
+    manual=True,
+    reads=(tables.LLM_ANNOTATOR_TURNS, tables.LLM_ANNOTATIONS, tables.LLM_ANNOTATOR_SCORES),
+    optional=(tables.LLM_ANNOTATOR_SCORES,),
+    writes=tables.LLM_ANNOTATOR_AGREEMENT,
+    models=(ANNOTATOR,),
+    units="raters",
+    enabled_if=GIVEN,
+)
+def compare_llm_annotator(
+    turns: DataFrame,
+    annotations: DataFrame,
+    scores: DataFrame,
+    ways: Ways,
+    labels: Taxonomy,
+    run: StageRun,
+) -> Outcome:
+    """Compare the language model with the crowd, beside people, classifiers and floors (ours; EDOS 3.2)."""
+    return agreement(turns, annotations, scores, ways, run.model(ANNOTATOR).identity, labels.names)
