@@ -34,6 +34,9 @@ DECIMALS = 4
 GATHERED_ROWS = 8192
 """Minimum number of rows that are sorted by length together, for any Arrow batch size of the session."""
 
+ROWS_AT_ONCE = 512
+"""Of these, rows that leave together, so that a run can tell how far a task is."""
+
 Probabilities = NDArray[np.float32]
 Network = TypeVar("Network", bound=nn.Module)
 
@@ -249,6 +252,19 @@ def gathered(frames: Iterable[pd.DataFrame], rows: int) -> Iterator[pd.DataFrame
         yield pd.concat(waiting, ignore_index=True)
 
 
+def by_length(frame: pd.DataFrame, rows: int) -> Iterator[pd.DataFrame]:
+    """Yield `rows` rows at a time, those with most characters first; the first column, the key, does not count."""
+    longest_first = np.argsort([-_characters(row) for row in frame.iloc[:, 1:].itertuples(index=False)], kind="stable")
+    for first in range(0, len(frame), rows):
+        yield frame.iloc[longest_first[first : first + rows]].reset_index(drop=True)
+
+
+def _characters(value: Any) -> int:
+    if isinstance(value, str):
+        return len(value)
+    return sum(map(_characters, value)) if isinstance(value, tuple | list | np.ndarray) else 0
+
+
 def worker_model(path: str, loader: Callable[[str], Network], threads: int) -> Network:
     """Return the worker's cached copy of the model at `path`, on the task's device."""
     set_threads(threads)
@@ -287,7 +303,8 @@ def answered(
     def ask(frames: Iterable[pd.DataFrame]) -> Iterator[pd.DataFrame]:
         model = load()
         for frame in gathered(frames, GATHERED_ROWS):
-            yield pd.DataFrame({key: frame[key], **answer(model, frame)})
+            for some in by_length(frame, ROWS_AT_ONCE):
+                yield pd.DataFrame({key: some[key], **answer(model, some)})
 
     spread = rows.repartition(partitions, key) if partitions > 0 else rows
     return spread.mapInPandas(ask, schema)

@@ -11,7 +11,7 @@ from udfs import devices, predict
 from udfs.models.classifiers.classifier import load_encoder
 from udfs.models.classifiers.dialogue_classifier import DialogueClassifier
 from udfs.models.classifiers.weak_labeler import WeakLabeler
-from udfs.predict import gathered, score_histories, score_texts, scores_or_errors, top_labels
+from udfs.predict import by_length, gathered, score_histories, score_texts, scores_or_errors, top_labels
 
 LABELS = ("sad", "glad", "neutral", "afraid")
 TEXTS = [
@@ -167,6 +167,27 @@ def test_small_arrow_batches_are_gathered():
     assert sizes == [12, 12]
     assert pd.concat(gathered(iter(frames), 10))["n"].tolist() == list(range(24))
     assert list(gathered(iter([]), 10)) == []
+
+
+@pytest.mark.parametrize(
+    ("rows", "expected"),
+    [
+        ([("a", "x"), ("b", "xxx"), ("c", "xx")], [["b", "c"], ["a"]]),
+        (
+            [("a", ["x", "xx"]), ("b", np.array(["xxxx"], dtype=object)), ("c", None), ("d", [])],
+            [["b", "a"], ["c", "d"]],
+        ),
+        ([("aaaa", "x"), ("b", "xx")], [["b", "aaaa"]]),
+        ([("a", "x"), ("b", "x"), ("c", "x")], [["a", "b"], ["c"]]),
+        ([("a", ["x", None])], [["a"]]),
+        ([], []),
+    ],
+)
+def test_rows_leave_a_few_at_a_time_longest_first(rows, expected):
+    frame = pd.DataFrame(rows, columns=["key", "text"])
+    found = list(by_length(frame, 2))
+    assert [list(some["key"]) for some in found] == expected
+    assert all(list(some.index) == list(range(len(some))) for some in found)
 
 
 def test_hashes_of_histories_tell_borders_apart(spark):
