@@ -1,15 +1,16 @@
 """A language model as arbiter of uncertain borders, judged beside the segmenters on films that none learned from.
 
     python -m tests.benchmarks.bench_arbiter FOLDER --judged FILE --model URI [--borders N] [--below P] [--threads N]
-                                             [--kept FILE]
+                                             [--kept FILE] [--minutes M]
 
 FILE is ``judged.parquet`` of a folder that ``bench_pair_encoder --kept`` filled: marked pairs of held-out films with
 the margins of the SVM, the encoder and both. Asks the model about N of the pairs that the SVM decides with less
 certainty than P, drawn by hash, as ``ask_turn_arbiter`` asks: with the sentences around, here all marks hidden.
 Prints the right decisions in % with a 95% interval (Wilson), and the share of changes, of the majority class, a coin,
 each segmenter, and the arbiter, which leaves a border to the SVM where its answer cannot be read; then the same for the
-borders that it decides, the reasons of the others, and the seconds that a question took. No Spark, no lakehouse.
-``--kept`` keeps the answers; those that it has are not asked for again.
+borders that it decides, the reasons of the others, and the seconds that asking took. No Spark, no lakehouse.
+``--kept`` keeps the answers; those that it has are not asked for again. With ``--minutes`` no question is asked after
+so many, and the borders of the questions that were are judged; they are asked in the order of their hash.
 """
 
 import argparse
@@ -21,6 +22,7 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -40,6 +42,7 @@ from tests.benchmarks.harness import content_share
 from tests.benchmarks.turn_folds import read_uploads
 from udfs.answer_texts import answer_in
 from udfs.generate import source_of
+from udfs.llm_kinds import Source
 from udfs.llm_requests import Request
 
 KINDS = ("SVM", "encoder", "both")
@@ -137,37 +140,51 @@ def table(pairs: pd.DataFrame, opens: np.ndarray) -> pd.DataFrame:
 def asked_of_model(uri: str, threads: int, scratch: Path) -> Ask:
     """Return the function that asks the model of a URI."""
     settings = load_settings("local")
-    model = resolve(uri, scratch)
-    source = source_of(str(model.path), model.identity, settings.llm, threads)
-    generator = source.generator()
     decoding = ArbiterSettings().decoding
 
+    @cache
+    def source() -> Source:
+        model = resolve(uri, scratch)
+        return source_of(str(model.path), model.identity, settings.llm, threads)
+
     def ask(prompts: Sequence[str]) -> list[tuple[str | None, bool]]:
-        answers = generator.answers([Request(one) for one in prompts], decoding)
+        answers = source().generator().answers([Request(one) for one in prompts], decoding)
         return [(one.text, one.finish_reason == "length") for one in answers]
 
     return ask
 
 
-def answered(prompts: Sequence[str], ask: Ask, kept: Path | None) -> list[tuple[str | None, bool]]:
-    """Return the answers to prompts, of which a file keeps those that there are."""
+def answered(
+    prompts: Sequence[str], ask: Ask, kept: Path | None, minutes: float = math.inf
+) -> list[tuple[str | None, bool] | None]:
+    """Return the answers to prompts, None for those that were not asked in time.
+
+    Args:
+        prompts: asked in the order of their hash.
+        ask: asks the model.
+        kept: a file with answers, which are not asked for again; new ones are added.
+        minutes: after which no more is asked.
+    """
     known: dict[str, tuple[str | None, bool]] = {}
     if kept is not None and kept.is_file():
         for line in kept.read_text("utf-8").splitlines():
             entry = json.loads(line)
             known[entry["prompt"]] = (entry["text"], entry["cut_off"])
-    keys = [hashlib.sha256(one.encode()).hexdigest() for one in prompts]
-    left = [place for place, key in enumerate(keys) if key not in known]
+    by_key = {hashlib.sha256(one.encode()).hexdigest(): one for one in prompts}
+    left = sorted(by_key.keys() - known.keys())
+    began = time.monotonic()
     for begin in range(0, len(left), AT_ONCE):
+        if time.monotonic() - began >= 60 * minutes:
+            break
         part = left[begin : begin + AT_ONCE]
-        for place, answer in zip(part, ask([prompts[place] for place in part]), strict=True):
-            known[keys[place]] = answer
+        for key, answer in zip(part, ask([by_key[key] for key in part]), strict=True):
+            known[key] = answer
             if kept is not None:
-                entry = {"prompt": keys[place], "text": answer[0], "cut_off": answer[1]}
+                entry = {"prompt": key, "text": answer[0], "cut_off": answer[1]}
                 with kept.open("a", encoding="utf-8") as file:
                     file.write(json.dumps(entry) + "\n")
         print(f"{begin + len(part)} of {len(left)} asked", file=sys.stderr, flush=True)
-    return [known[key] for key in keys]
+    return [known.get(key) for key in (hashlib.sha256(one.encode()).hexdigest() for one in prompts)]
 
 
 def main() -> int:
@@ -179,18 +196,21 @@ def main() -> int:
     parser.add_argument("--below", type=float, default=0.6)
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--kept", type=Path)
+    parser.add_argument("--minutes", type=float, default=math.inf)
     given = parser.parse_args()
     pairs = drawn(pd.read_parquet(given.judged), given.below, given.borders)
-    asked = questions_about(read_uploads(given.folder), pairs)
-    shown = sorted(place for _, places in asked for place in places)
+    wanted = questions_about(read_uploads(given.folder, among=set(pairs["source_path"])), pairs)
     with tempfile.TemporaryDirectory() as scratch:
         ask = asked_of_model(given.model, given.threads, Path(scratch))
         began = time.monotonic()
         template = prompt(TEMPLATE)
-        answers = answered([question.text(template) for question, _ in asked], ask, given.kept)
+        found = answered([question.text(template) for question, _ in wanted], ask, given.kept, given.minutes)
         seconds = time.monotonic() - began
-    opens, faults = decided(asked, answers, len(pairs))
-    print(f"{len(shown)} borders in {len(asked)} questions, {seconds / max(1, len(asked)):.1f} s a question\n")
+    answers = [(one, answer) for one, answer in zip(wanted, found, strict=True) if answer is not None]
+    asked = [one for one, _ in answers]
+    opens, faults = decided(asked, [answer for _, answer in answers], len(pairs))
+    shown = sorted(place for _, places in asked for place in places)
+    print(f"{len(shown)} borders in {len(asked)} questions, {seconds:.0f} s for those that were not kept\n")
     print(f"all\n{table(pairs.loc[shown], opens[shown]).round(1).to_string()}\n")
     own = [place for place in shown if opens[place] >= 0]
     print(f"{len(own)} borders that the arbiter decides; the others: {dict(faults)}")

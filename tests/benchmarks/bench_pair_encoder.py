@@ -192,7 +192,7 @@ def main() -> int:
     )
     parser.add_argument("--kept", type=Path, help="a folder for the encoders; those that it has are not trained again")
     parser.add_argument("--curve", action="store_true", help="print the learning curve alone")
-    parser.add_argument("--small", action="store_true", help="the same way in a minute; its figures say nothing")
+    parser.add_argument("--small", action="store_true", help="the same way in minutes; its figures say nothing")
     given = parser.parse_args()
     uploads = read_uploads(given.folder, SMALL_FILMS if given.small else None)
     training, held_out, marked, fold = pairs_by_fold(uploads, given.transcripts, given.folds)

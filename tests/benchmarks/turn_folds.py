@@ -7,7 +7,7 @@ import argparse
 import gzip
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from functools import partial
 from pathlib import Path
 
@@ -91,17 +91,20 @@ def film_of(path: Path) -> str:
     return path.parent.name if path.parent.name.isdigit() else f"file:{path.name}"
 
 
-def read_uploads(folder: Path, films: int | None = None) -> pa.RecordBatch:
+def read_uploads(folder: Path, films: int | None = None, among: Collection[str] | None = None) -> pa.RecordBatch:
     """Return the readable files of a tree ``.../<film>/<upload>.xml[.gz]``, in the order of their paths.
 
     Args:
         folder: of the tree.
         films: the number of films to read, the first by their hash; None: all.
+        among: the files to read, as paths in the folder; None: all.
     """
     rows = []
     paths = sorted(path for path in folder.rglob("*.xml*") if is_subtitle_name(path.name))
     chosen = set(sorted({film_of(path) for path in paths}, key=content_share)[:films])
     for path in (path for path in paths if film_of(path) in chosen):
+        if among is not None and str(path.relative_to(folder)) not in among:
+            continue
         data = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
         try:
             parsed = parse_subtitles(data)
