@@ -3,6 +3,7 @@
 from collections import Counter
 from itertools import pairwise
 from pathlib import Path
+from typing import Any, get_args
 
 import pytest
 from pyspark.sql import SparkSession
@@ -49,17 +50,14 @@ def test_a_preset_sets_defaults_and_single_settings_override() -> None:
         load_settings("local", [], ["subtitles.cleaning.preset=authors"])
 
 
-OFF = {
-    "repeated_min_words": 1,
-    "min_distinct_share": None,
-    "min_local_distinct_share": None,
-    "max_turn_frequency": None,
-    "min_address_share": None,
-    "max_unknown_words": None,
-    "max_unended_turns": None,
-    "min_certainty": None,
-}
-"""Values that switch a rule off; of the others it is false."""
+OFF = {"repeated_min_words": 1}
+"""Values that switch a rule off, where it is neither null nor false."""
+
+
+def off(setting: str) -> Any:
+    """Return the value that switches a rule off: null where the setting may be null, otherwise false."""
+    may_be_null = type(None) in get_args(CleaningSettings.model_fields[setting].annotation)
+    return OFF.get(setting, None if may_be_null else False)
 
 
 def test_each_setting_but_the_preset_says_where_its_rule_comes_from() -> None:
@@ -73,7 +71,7 @@ WITHOUT_EFFECT = {"near_duplicate_jaccard", "certain_turns", "certain_opening", 
 @pytest.mark.parametrize("rule", [rule for rule in RULES if rule.mark != Mark.PAPER], ids=lambda rule: rule.setting)
 def test_the_preset_paper_has_no_rule_that_the_paper_does_not_name(rule: CleaningRule) -> None:
     if rule.setting not in WITHOUT_EFFECT:
-        assert getattr(CleaningSettings(preset="paper"), rule.setting) == OFF.get(rule.setting, False)
+        assert getattr(CleaningSettings(preset="paper"), rule.setting) == off(rule.setting)
 
 
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.setting)
@@ -88,7 +86,7 @@ def test_what_released_keeps_of_ours_is_in_the_deviations() -> None:
         for rule in RULES
         if rule.mark == Mark.OURS
         and rule.setting not in WITHOUT_EFFECT
-        and getattr(CleaningSettings(), rule.setting) != OFF.get(rule.setting, False)
+        and getattr(CleaningSettings(), rule.setting) != off(rule.setting)
     ]
     page = (Path(__file__).resolve().parents[2] / "docs" / "deviations.md").read_text("utf-8")
     assert [name for name in kept if f"`subtitles.cleaning.{name}=" not in page] == []
