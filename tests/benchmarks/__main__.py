@@ -25,6 +25,7 @@ NAMES = [
     "near_duplicates",
     "embeddings",
     "similarity",
+    "cosines",
     "classification",
     "generation",
 ]
