@@ -129,6 +129,7 @@ def test_a_printed_command_without_spark_runs(command: str, tmp_path: Path) -> N
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(5400)
 def test_the_other_printed_commands_run_in_a_readers_folder(place: Path) -> None:
     ran = []
     for command in (one for one in RUN if not FAST.search(one)):
