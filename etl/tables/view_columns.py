@@ -311,7 +311,7 @@ OWN_OF_VIEW: dict[str, str] = {
     "analysis.edos_llm_annotator.answers": "answers that are compared with a label",
     "analysis.edos_llm_annotator.rater": "who or what gave the labels",
     "analysis.edos_llm_annotator.unread": "answers without a label that could be read, which count as wrong",
-    "analysis.edos_llm_annotator.vote_agreement": "share of single votes that the answers equal; of the crowd: of the other votes",
+    "analysis.edos_llm_annotator.vote_agreement": "share of single votes that the answers equal",
     "analysis.edos_llm_annotator.way": "how a model was asked: offered or all; empty: there is one way",
     "analysis.edos_llm_annotator.beside_people": "vote_agreement divided by that of a worker; null without votes",
     "analysis.augesc_repairs.attempts": "continuations of these texts",
