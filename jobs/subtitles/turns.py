@@ -92,7 +92,7 @@ def ask_turn_arbiter(
     """Ask a language model who speaks at the borders that the segmenter is unsure of (ours)."""
     scored = turn_scoring.scored_files(chosen, files, turn_scores)
     if below is None:
-        return arbiter.requests(arbiter.asked_borders(scored.limit(0), rules, 1.0), decoding)
+        return arbiter.requests(arbiter.asked_borders(scored, rules, 1.0), decoding).limit(0)
     if not run.model("turn_arbiter").given:
         raise InputError(
             f"{ARBITER_BELOW}={below} needs a language model: set models.turn_arbiter, or {ARBITER_BELOW}=null"
