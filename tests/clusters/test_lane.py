@@ -325,7 +325,7 @@ def test_the_pages_commands_run(cluster: Cluster, corpus: Path, undisturbed: Pat
 
     if not SHORT:
         planned = cluster.said(parts["plan"])
-        assert re.search(r"1  find_subtitles +run +first run", planned), planned[-4000:]
+        assert re.search(r"1 +find_subtitles +run +first run", planned), planned[-4000:]
 
     status, said = cluster.run_and_kill(parts["run"], "ingest_subtitles (first run)", "worker2")
     print(f"run after {time.monotonic() - started:.0f} s")
