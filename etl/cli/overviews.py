@@ -9,7 +9,7 @@ from typing import Any
 from conf.errors import InputError
 from conf.settings import Settings
 from etl.pipeline.model_checks import model_faults
-from etl.pipeline.planner import PipelineContext, feeds
+from etl.pipeline.planner import PipelineContext, feeds, why_off
 from etl.pipeline.session import close_session, spark_session
 from etl.pipeline.stages import Stage
 from etl.pipeline.table_checks import require_tables
@@ -69,7 +69,7 @@ def _planned(context: Any, stage: Stage, before: tuple[str, ...], fault: str | N
     if given is not None:
         return Planned(stage.name, "skip", f"model given: {given}")
     if context.is_off(stage) and context.log.last(stage.name, "done") is None:
-        return Planned(stage.name, "off", f"{stage.enabled_if} is false")
+        return Planned(stage.name, "off", why_off(stage, context.settings))
     if missing := stage.missing(context.settings):
         return Planned(stage.name, "run", missing, before)
     if fault:

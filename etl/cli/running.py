@@ -20,7 +20,7 @@ from etl.cli.stage_events import publisher, recorder, tables_with_change_feed
 from etl.pipeline import session
 from etl.pipeline.lease import events, leased
 from etl.pipeline.model_checks import check_models
-from etl.pipeline.planner import PipelineContext, StagePlan, event_of, given_model, without_set
+from etl.pipeline.planner import PipelineContext, StagePlan, event_of, given_model, why_off, without_set
 from etl.pipeline.progress import Progress
 from etl.pipeline.runner import run_stage
 from etl.pipeline.spark_api import cores, is_local
@@ -197,7 +197,7 @@ def _run_locked(
             with failures_recorded(context, stage, told=told.failed):
                 plan = context.plan(stage, again)
             if plan.why is None:
-                off = f" ({stage.enabled_if} is false)" if context.is_off(stage) else ""
+                off = f" ({why_off(stage, settings)})" if context.is_off(stage) else ""
                 with progress.stage(stage.name + off, None):
                     continue
             with leased(context.settings, stage.name):

@@ -147,8 +147,14 @@ def given_model(stage: Stage, settings: Settings) -> str | None:
 
 
 def is_off(stage: Stage, settings: Settings) -> bool:
-    """Return whether the setting that enables the stage is false."""
+    """Return whether the setting that enables the stage is false or not set."""
     return stage.enabled_if is not None and not setting(settings, stage.enabled_if)
+
+
+def why_off(stage: Stage, settings: Settings) -> str:
+    """Return, of a stage that is off, which setting is false or not set."""
+    assert stage.enabled_if is not None
+    return f"{stage.enabled_if} is {'not set' if setting(settings, stage.enabled_if) is None else 'false'}"
 
 
 def what_changed(before: Mapping[str, str], now: Mapping[str, str]) -> str | None:

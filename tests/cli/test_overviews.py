@@ -14,7 +14,7 @@ from etl.cli import overviews
 from etl.cli.completion import script
 from etl.cli.options import COMMANDS, parsed, words
 from etl.cli.overviews import STATUS, Planned, planned, states, status_lines
-from etl.pipeline.planner import chosen
+from etl.pipeline.planner import chosen, why_off
 from etl.pipeline.stages import Stage
 from jobs import all_stages
 
@@ -80,9 +80,9 @@ def event(rows_out: int | None = 7) -> Any:
 
 def test_plan_says_what_runs_and_why() -> None:
     context = Context(
-        why={"ingest_subtitles": "its settings changed", "find_subtitles": None, "lemmatize_words": "first run"},
+        why={"ingest_subtitles": "its settings changed", "find_subtitles": None},
         given={"train_turn_segmenter": "file:mine"},
-        off=("lemmatize_words",),
+        off=("ask_turn_arbiter",),
         log=Log({"find_subtitles": event()}),
     )
     found = {one.stage: one for one in planned(context, STAGES)}
@@ -92,9 +92,22 @@ def test_plan_says_what_runs_and_why() -> None:
     assert found["choose_uploads"].after == ("ingest_subtitles",)
     assert found["train_turn_segmenter"].action == "skip"
     assert "file:mine" in found["train_turn_segmenter"].reason
-    assert found["lemmatize_words"].action == "off"
-    assert set(found["score_turns"].after) == {"ingest_subtitles", "choose_uploads"}
+    assert found["ask_turn_arbiter"] == Planned("ask_turn_arbiter", "off", "subtitles.arbiter.below is not set")
+    assert set(found["score_turns"].after) == {"ingest_subtitles", "choose_uploads", "lemmatize_words"}
     assert found["segment_dialogues"].action == "run"
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("ask_turn_arbiter", "subtitles.arbiter.below is not set"),
+        ("ask_llm_annotator", "models.llm_annotator is not set"),
+        ("emo_pillars_gate_examples", "emo_pillars.judge.gate is false"),
+    ],
+)
+def test_a_stage_that_is_off_names_its_setting(name: str, said: str) -> None:
+    (stage,) = [one for one in all_stages() if one.name == name]
+    assert why_off(stage, load_settings("local")) == said
 
 
 def test_plan_goes_on_where_an_input_is_missing() -> None:
