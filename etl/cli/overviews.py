@@ -1,7 +1,7 @@
 """``python -m jobs plan`` and ``status``, for people and, with ``--json``, for schedulers."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, timedelta
 from typing import Any
@@ -108,7 +108,8 @@ def status(settings: Settings, stages: list[Stage], as_json: bool = False) -> in
     spark = spark_session(settings)
     try:
         context = PipelineContext(spark, settings)
-        found = [states(context.of(stage).log, [stage])[0] for stage in stages]
+        off = [stage for stage in stages if context.of(stage).is_off(stage)]
+        found = [states(context.of(stage).log, [stage], off)[0] for stage in stages]
     finally:
         close_session(spark, settings)
     if as_json:
@@ -130,11 +131,11 @@ def status_lines(found: Sequence[dict[str, Any]], width: int | None) -> list[str
     return [*lines, f"(left out: {left_out}; status --json has all)"] if left_out else lines
 
 
-def states(log: Any, stages: Sequence[Stage]) -> list[dict[str, Any]]:
+def states(log: Any, stages: Sequence[Stage], off: Collection[Stage] = ()) -> list[dict[str, Any]]:
     """Return the fields ``STATUS`` of each stage's last finished run.
 
-    state is done, never, stopped for a later run that did not finish, or failed for one that said why, in detail;
-    finished is a time in UTC.
+    state is done, never, off for one of ``off`` that never ran, stopped for a later run that did not finish, or failed
+    for one that said why, in detail; finished is a time in UTC.
     """
     found: list[dict[str, Any]] = []
     for stage in stages:
@@ -145,6 +146,8 @@ def states(log: Any, stages: Sequence[Stage]) -> list[dict[str, Any]]:
             one |= {name: getattr(last, name) for name in STATUS[3:-1]}
             finished = last.started.astimezone(UTC) + timedelta(seconds=last.seconds)
             one["finished"] = f"{finished:%Y-%m-%dT%H:%M:%SZ}"
+        if one["state"] == "never" and stage in off:
+            one["state"] = "off"
         if one["state"] == "failed":
             one["detail"] = log.newest(stage.name).detail
         found.append(one)
@@ -156,7 +159,8 @@ _LATER = {"stopped": ", stopped midway", "failed": ", then failed"}
 
 
 def _status_cells(one: dict[str, Any]) -> dict[str, Any]:
-    when = one["finished"].replace("T", " ")[:16] if one["finished"] else "not yet"
+    never = "off" if one["state"] == "off" else "not yet"
+    when = one["finished"].replace("T", " ")[:16] if one["finished"] else never
     seconds = None if one["seconds"] is None else round(one["seconds"], 1)
     return {
         "stage": one["stage"],

@@ -144,6 +144,16 @@ def test_states_are_the_last_finished_runs() -> None:
     assert found["choose_uploads"]["detail"] is None
 
 
+def test_a_stage_that_never_ran_because_it_is_off_says_so() -> None:
+    off = [stage for stage in STAGES if stage.name in ("ask_turn_arbiter", "arbitrate_borders", "find_subtitles")]
+    found = {one["stage"]: one for one in states(Log({"find_subtitles": event()}, ("arbitrate_borders",)), STAGES, off)}
+    assert found["ask_turn_arbiter"]["state"] == "off"
+    assert found["find_subtitles"]["state"] == "done"
+    assert found["arbitrate_borders"]["state"] == "stopped"
+    lines = status_lines(list(found.values()), None)
+    assert any(line.split() == ["ask_turn_arbiter", "off"] for line in lines)
+
+
 def test_a_failed_run_says_its_one_line_beside_the_last_finished_run() -> None:
     log = Log({"find_subtitles": event()}, failed=("find_subtitles",))
     (found,) = states(log, STAGES[:1])
