@@ -22,6 +22,7 @@ from tests.stages import called, stage_run
 from tests.udfs.tiny_models import tiny_encoder, tiny_language_model
 from udfs.models.classifiers.classifier import load_encoder
 from udfs.models.classifiers.dialogue_classifier import DialogueClassifier
+from udfs.models.classifiers.weak_labeler import WeakLabeler
 
 WRITING = [stage for stage in all_stages() if stage.writes is not None]
 NEEDS_MORE = {
@@ -76,6 +77,7 @@ def given(tmp_path_factory: pytest.TempPathFactory) -> Given:
     saved = {
         "encoder": encoder,
         "emotion_classifier": DialogueClassifier(*load_encoder(encoder), edos_labels(), 24).save(folder / "classifier"),
+        "weak_labeler": WeakLabeler(*load_encoder(encoder), edos_labels()).save(folder / "weak_labeler"),
         "chatbot": tiny_language_model(folder / "chatbot"),
         "turn_segmenter": folder / "segmenter",
     }
