@@ -139,9 +139,11 @@ LLM_ANNOTATOR_AGREEMENT = Table(
     answers bigint COMMENT 'answers that are compared with a label; of the crowd: votes where the others agree',
     unread bigint COMMENT 'of them, without a label that could be read: they count as wrong',
     accuracy double COMMENT 'share equal to the majority; of a vote: to the label of the others',
-    accuracy_low double COMMENT 'of the interval at 95 % (Wilson)', accuracy_high double,
+    accuracy_low double COMMENT 'lower end of the interval at 95 % (Wilson)',
+    accuracy_high double COMMENT 'its upper end',
     macro_f1 double COMMENT 'mean F1 of the labels that occur in the truth',
-    macro_f1_low double COMMENT 'of the interval at 95 % (bootstrap over turns)', macro_f1_high double,
+    macro_f1_low double COMMENT 'lower end of the interval at 95 % (bootstrap over turns)',
+    macro_f1_high double COMMENT 'its upper end',
     kappa double COMMENT 'of Cohen',
     vote_agreement double COMMENT 'share of single votes that the answer equals; of the crowd: of the other votes'
     """,

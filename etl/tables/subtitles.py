@@ -119,7 +119,7 @@ ARBITRATED_BORDERS = Table(
     source_path string, sentence int COMMENT 'index of the sentence after the border, in subtitles.files',
     opens boolean COMMENT 'whether it opens a turn', model string COMMENT 'the arbiter',
     request struct<request_id: string, prompt_hash: string, model: string>
-    COMMENT 'the answer it was read from, in llm.generations'
+    COMMENT 'the answer it was read from, in llm.turn_arbiter'
     """,
     ("source_path", "sentence"),
 )
