@@ -34,8 +34,8 @@ DECIMALS = 4
 GATHERED_ROWS = 8192
 """Minimum number of rows that are sorted by length together, for any Arrow batch size of the session."""
 
-ROWS_AT_ONCE = 512
-"""Of these, rows that leave together, so that a run can tell how far a task is."""
+ROWS_AT_ONCE = 128
+"""Of these, rows that leave a CPU together, so that a run can tell how far a task is; a GPU would wait each time."""
 
 Probabilities = NDArray[np.float32]
 Network = TypeVar("Network", bound=nn.Module)
@@ -302,8 +302,9 @@ def answered(
 
     def ask(frames: Iterable[pd.DataFrame]) -> Iterator[pd.DataFrame]:
         model = load()
+        rows_at_once = ROWS_AT_ONCE if task_device().type == "cpu" else GATHERED_ROWS
         for frame in gathered(frames, GATHERED_ROWS):
-            for some in by_length(frame, ROWS_AT_ONCE):
+            for some in by_length(frame, rows_at_once):
                 yield pd.DataFrame({key: some[key], **answer(model, some)})
 
     spread = rows.repartition(partitions, key) if partitions > 0 else rows

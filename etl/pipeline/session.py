@@ -54,6 +54,8 @@ LOCAL = {
     # A run has some hundred kinds of queries, and Delta's own come back at each commit: compiled once.
     "spark.sql.codegen.cache.maxEntries": "2000",
     "spark.sql.sources.parallelPartitionDiscovery.parallelism": "4",
+    # How far a task is becomes known by it.
+    "spark.executor.heartbeatInterval": "2s",
     # After a machine has slept, its only executor would count as lost, and a page of errors be printed.
     "spark.network.timeout": "24h",
     # Descriptions of plans for a UI that is off.
