@@ -41,6 +41,14 @@ REFUSED = 3
 """The exit status of a run whose sources have lost too much."""
 MAY_BE_EMPTY = {"subtitles/quarantine"}
 WEAK_TABLES = ("edos/weak_scores", "edos/weak_labels")
+TRAINED = (
+    "models.batch_size=64",
+    "training.weak_labeler.epochs=1",
+    "training.weak_labeler.learning_rate=2e-4",
+    "training.weak_labeler.head_learning_rate=1e-3",
+    "training.weak_labeler.max_tokens=64",
+)
+"""What the profiles of a cluster and of one machine set differently: with the same, both train the same model."""
 BREAKS_ONCE = """
 import os
 import torch
@@ -281,7 +289,7 @@ def as_tests_do(cluster: Cluster, encoder: Path, corpus: Path) -> str:
     (cluster.folder / "own.properties").write_text("\n".join(kept) + "\n")
     shutil.copytree(encoder, cluster.folder / "encoder")
     shutil.copytree(corpus / "labels", cluster.folder / "labels")
-    settings = "models.weak_encoder=file:encoder edos.weak_label_examples=labels training.weak_labeler.epochs=1"
+    settings = f"models.weak_encoder=file:encoder edos.weak_label_examples=labels {' '.join(TRAINED)}"
     command = blocks(PAGE)["run"].replace("cluster.properties", "own.properties").rstrip()
     return f"{command.replace('--to clean_dialogues', '--to label_weakly')} --set {settings}"
 
@@ -378,7 +386,7 @@ def test_a_model_reaches_the_workers_through_the_store(
     assert scores.num_rows > 100
     assert scores["error"].null_count == scores.num_rows
     weak = [f"models.weak_encoder=file:{encoder}", f"edos.weak_label_examples={corpus}/labels"]
-    run_locally(undisturbed.parent, corpus, "label_weakly", *weak, "training.weak_labeler.epochs=1")
+    run_locally(undisturbed.parent, corpus, "label_weakly", *weak, *TRAINED)
     assert_same_rows(cluster, undisturbed, (*TABLES, *WEAK_TABLES))
     found = bucket_client(cluster).list_objects_v2(Bucket=BUCKET, Prefix="lakehouse/_models/")
     names = [entry["Key"] for entry in found["Contents"]]

@@ -135,7 +135,9 @@ def test_the_other_printed_commands_run_in_a_readers_folder(place: Path) -> None
     ran = []
     for command in (one for one in RUN if not FAST.search(one)):
         done = run(command, place)
-        assert done.returncode == 0, f"{command}\n{done.stderr[-2000:]}\n{done.stdout[-1000:]}"
+        # The corpus is broken on purpose, which `check` finds.
+        found = 5 if command.startswith("python -m jobs check") else 0
+        assert done.returncode in (0, found), f"{command}\n{done.stderr[-2000:]}\n{done.stdout[-1000:]}"
         ran.append(command)
     assert len(ran) >= 8, ran
     assert (place / "edos-shared" / "export.json").is_file()
