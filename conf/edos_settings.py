@@ -86,7 +86,7 @@ AnnotatorWay = Literal["offered", "all"]
 
 
 class AnnotatorRules(Part):
-    """What a language model is asked about the crowd's held-out turns (ours)."""
+    """Which held-out turns of the crowd a language model labels, and how it is asked (ours)."""
 
     sample: int = Field(300, ge=1, description="held-out turns that the model labels, drawn by hash, nested")
     ways: tuple[AnnotatorWay, ...] = Field(

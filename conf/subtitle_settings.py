@@ -312,6 +312,11 @@ class TurnRules(Part):
         True, description="ours: nobody's turn goes on over such a silence (the paper is silent)"
     )
 
+    @property
+    def silence_ends_turn_ms(self) -> int | None:
+        """More silence than this ends a turn; None: none does."""
+        return round(self.silence_seconds * 1000) if self.silence_ends_turn else None
+
 
 class SubtitleSettings(TurnRules, Lemmas, ReadingRules, Listing):
     uploads_per_film: int = Field(1, ge=0, description="0 keeps all")

@@ -115,7 +115,7 @@ def label_requests(
         files: ``edos.llm_annotator.prompts``.
 
     Raises:
-        InputError: the decoding asks for a grammar or form of the step's own, of which there is none.
+        InputError: ``grammar`` or ``response_format`` of the decoding is ``step``, and these prompts have neither.
     """
     if STEP_GRAMMAR in (decoding.grammar, decoding.response_format):
         raise InputError(
@@ -159,10 +159,10 @@ def label_prompt(way: str, labels: Taxonomy, template: str) -> Column:
 
 
 class Read(NamedTuple):
-    """What an answer says.
+    """The label that was read from an answer, or why none was.
 
     Attributes:
-        label: None: there is a fault.
+        label: None if there is a fault.
         fault: ``no_label``, ``several_labels`` or ``cut_off``.
     """
 
@@ -190,7 +190,7 @@ _PREFIX = re.compile(
     rf"(?:\W|the |your |my |final |best |proposed |chosen )*{_HEAD}s?(?: (?:is|would be))?\s*[:=-]+\s*"
 )
 _EXPLAINED = re.compile(r"\s*(?:[:(]|-+ |, (?:because|since|as)\b|\. |because\b)")
-"""What stands between a label and its reason: "sad: she has lost her cat"."""
+"""Separates a label from the reason that follows it, as in "sad: she has lost her cat"."""
 _DENIED = re.compile(
     r"(?:\b(?:not|neither|nor|no|isn['’]t|wasn['’]t|rather than|instead of|than|without|unlike|except)"
     r"(?: (?:really|quite|exactly|so|just|a|an|the|label|merely|simply))*)[\s\"'(\[]*$",
@@ -206,9 +206,9 @@ def label_in(answer: str, names: Sequence[str], numbered: Sequence[str], cut_off
 
     In this order: the value of a label in JSON; a line that is a label, a number of the prompt's numbered list, or
     several labels and nothing else, of which the first counts, since the model was asked for the best one; the
-    first statement such as "the emotion is ..."; the only label that a short text names. A label that is denied
-    ("not sad") or that the model says of itself ("I am confident that") is none. A text that names several labels
-    without a statement is no answer.
+    first statement such as "the emotion is ..."; the only label that a short text names. A label does not count if it
+    is denied ("not sad") or if the model speaks of itself ("I am confident that"). A text that names several labels
+    without a statement is not read.
 
     Args:
         answer: the answer, without the model's thoughts.

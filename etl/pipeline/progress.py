@@ -101,9 +101,7 @@ class Progress:
         self._number = 0
         self._lock = threading.Lock()
         self._line = ""
-        self._batch = ""
-        self._tally = Tally()
-        self._count = Count()
+        self._begin("", Count())
         self._printed: set[str] = set()
 
     def say(self, text: str) -> None:
@@ -127,8 +125,7 @@ class Progress:
             yield
             return
         print(f"{head} ({why})", file=self._out, flush=True)
-        self._tally = Tally()
-        self._count = Count()
+        self._begin("", Count())
         stop = threading.Event()
         watcher = threading.Thread(target=self._watch, args=(stop,), daemon=True)
         watcher.start()
@@ -163,10 +160,9 @@ class Progress:
         finished = 0.0
         shortest = float("inf")
         for place, (number, (units, cost)) in enumerate(plan.work.items(), start=1):
-            self._batch = f"batch {place} of {len(plan.work)}: " if len(plan.work) > 1 else ""
-            self._tally = Tally()
             began = time.monotonic()
-            self._count = Count(units, unit, one_row_each, began)
+            name = f"batch {place} of {len(plan.work)}: " if len(plan.work) > 1 else ""
+            self._begin(name, Count(units, unit, one_row_each, began))
             yield number
             finished = finished + cost
             shortest = min(shortest, time.monotonic() - began)
@@ -178,9 +174,12 @@ class Progress:
                 left = max(spent * (1 - share) / share, others * shortest) if share >= LEAST_SHARE else None
                 told = "" if left is None else f", about {_duration(left)} left"
                 self.say(f"batch {place} of {len(plan.work)} committed{told}")
-        self._batch = ""
+        self._begin("", Count())
+
+    def _begin(self, batch: str, count: Count) -> None:
+        self._batch = batch
         self._tally = Tally()
-        self._count = Count()
+        self._count = count
 
     def _watch(self, stop: threading.Event) -> None:
         interval = TERMINAL_SECONDS if self._redraws else FIRST_SECONDS

@@ -2,13 +2,13 @@
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import pandas as pd
 import pyarrow as pa
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
+from pyspark.sql.pandas.types import from_arrow_schema
 
 from conf.llm_settings import DecodingSettings
 from conf.prompts import SLOT, prompt
@@ -30,7 +30,15 @@ MOST_APART = 6
 """Sentences from the first to the last one that a question asks about, at most."""
 MOST_CHARACTERS = 300
 """Of a sentence in a question."""
-_TEXT_OF_QUESTION = "source_path string, question_id string, asked array<int>, sentences array<int>, question string"
+_QUESTIONS = pa.schema(
+    {
+        "source_path": pa.string(),
+        "question_id": pa.string(),
+        "asked": pa.list_(pa.int32()),
+        "sentences": pa.list_(pa.int32()),
+        "question": pa.string(),
+    }
+)
 
 
 @dataclass(frozen=True)
@@ -132,39 +140,33 @@ def asked_borders(scored: DataFrame, rules: TurnRules, below: float) -> DataFram
         source_path, question_id, asked (numbers in the question), sentences (their indices in the file), question.
     """
     template = prompt(TEMPLATE)
-    silence_ms = round(rules.silence_seconds * 1000) if rules.silence_ends_turn else None
 
     def ask(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for batch in batches:
             borders = batch_borders(
                 batch,
                 explicit_marks=rules.explicit_marks,
-                silence_ends_turn_ms=silence_ms,
+                silence_ends_turn_ms=rules.silence_ends_turn_ms,
                 carried_marks=rules.carried_marks,
                 opening_dash_margin=rules.opening_dash_margin,
                 films=FilmSpread(rules.film_spread, rules.certainty.model[1]),
             )
             unsure = unsure_of(borders, borders.certainty(rules.certainty), below)
             paths = batch.column("source_path").to_pylist()
-            rows: dict[str, list[Any]] = {name: [] for name in columns}
-            for one in questions(borders, unsure):
-                path = paths[one.file]
-                values = (path, f"{path}#{one.sentences[0]}", one.asked, one.sentences, one.text(template))
-                for name, value in zip(columns, values, strict=True):
-                    rows[name].append(value)
-            arrays = [pa.array(rows[name], kind) for name, kind in columns.items()]
-            yield pa.RecordBatch.from_arrays(arrays, list(columns))
+            rows = [
+                {
+                    "source_path": paths[one.file],
+                    "question_id": f"{paths[one.file]}#{one.sentences[0]}",
+                    "asked": one.asked,
+                    "sentences": one.sentences,
+                    "question": one.text(template),
+                }
+                for one in questions(borders, unsure)
+            ]
+            yield pa.RecordBatch.from_pylist(rows, _QUESTIONS)
 
-    numbers = pa.list_(pa.int32())
-    columns = {
-        "source_path": pa.string(),
-        "question_id": pa.string(),
-        "asked": numbers,
-        "sentences": numbers,
-        "question": pa.string(),
-    }
     kept = [name for name in ("source_path", "sentences", "scores", "carried", "ruled") if name in scored.columns]
-    return scored.select(*kept).mapInArrow(ask, _TEXT_OF_QUESTION)
+    return scored.select(*kept).mapInArrow(ask, from_arrow_schema(_QUESTIONS))
 
 
 def requests(asked: DataFrame, decoding: DecodingSettings) -> DataFrame:

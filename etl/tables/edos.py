@@ -2,6 +2,12 @@
 
 from etl.tables.model import Table
 
+LABELLED_HISTORY = """
+    history_hash string COMMENT 'sha256 of the turns up to and with the labelled one',
+    model string, label string, confidence float, error string
+"""
+"""Columns of a classifier's answer to a turn with its history."""
+
 WEAK_SCORES = Table(
     "edos.weak_scores",
     "The weak labeler's answer to one distinct turn text, computed once per model.",
@@ -208,10 +214,7 @@ CLASSIFIER_TRIALS = Table(
 DIALOGUE_SCORES = Table(
     "edos.dialogue_scores",
     "The dialogue classifier's answer to one distinct turn with its history, once per model.",
-    """
-    history_hash string COMMENT 'sha256 of the turns up to and with the labelled one',
-    model string, label string, confidence float, error string
-    """,
+    LABELLED_HISTORY,
     ("history_hash", "model"),
 )
 

@@ -1,5 +1,6 @@
 """Tables of the crowd's annotation and of the audit: HITs, files, answers and votes (EDOS 3.2, 4)."""
 
+from etl.tables.edos import LABELLED_HISTORY
 from etl.tables.model import Table
 
 READABILITY = Table(
@@ -122,10 +123,7 @@ LLM_ANNOTATIONS = Table(
 LLM_ANNOTATOR_SCORES = Table(
     "edos.llm_annotator_scores",
     "The dialogue classifier's answer to one turn that a language model is asked about, once per model.",
-    """
-    history_hash string COMMENT 'sha256 of the turns up to and with the labelled one',
-    model string, label string, confidence float, error string
-    """,
+    LABELLED_HISTORY,
     ("history_hash", "model"),
 )
 

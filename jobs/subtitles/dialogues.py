@@ -89,11 +89,10 @@ def segment_dialogues(
     if below is not None:
         told = arbiter.by_file(rows_among(arbitrated, "source_path", chosen))
         scored = scored.join(F.broadcast(told) if is_named(chosen) else told, "source_path", "left")
-    silence_ms = round(rules.silence_seconds * 1000) if rules.silence_ends_turn else None
     turns = turns_of(
         scored,
         explicit_marks=rules.explicit_marks,
-        silence_ends_turn_ms=silence_ms,
+        silence_ends_turn_ms=rules.silence_ends_turn_ms,
         rates=rules.certainty,
         carried_marks=rules.carried_marks,
         opening_dash_margin=rules.opening_dash_margin,

@@ -32,6 +32,7 @@ import pyarrow as pa
 from conf.prompts import prompt
 from conf.settings import load_settings
 from conf.subtitle_settings import ArbiterSettings, TurnCertainty
+from etl.annotation.statistics import wilson
 from etl.pipeline.model_loader import resolve
 from etl.subtitles.arbiter import TEMPLATE, Question, questions
 from etl.subtitles.arbiter_answers import opened_by
@@ -51,15 +52,6 @@ AT_ONCE = 8
 """Questions between two writes of ``--kept``."""
 Ask = Callable[[Sequence[str]], list[tuple[str | None, bool]]]
 """From prompts to answers, None where there is none, and whether each was cut off."""
-
-
-def wilson(right: int, count: int) -> tuple[float, float]:
-    """Return the bounds of the 95% interval of a share (Wilson)."""
-    z = 1.96
-    share = right / count
-    middle = (share + z * z / (2 * count)) / (1 + z * z / count)
-    half = z / (1 + z * z / count) * math.sqrt(share * (1 - share) / count + z * z / (4 * count * count))
-    return middle - half, middle + half
 
 
 def drawn(judged: pd.DataFrame, below: float, number: int) -> pd.DataFrame:

@@ -22,9 +22,8 @@ from pathlib import Path
 
 import deltalake
 import pandas as pd
-from scipy.stats import binomtest
 
-from etl.annotation.statistics import kappa
+from etl.annotation.statistics import kappa, wilson
 from etl.common.spelling import detokenised_text
 from tests.benchmarks.harness import content_share
 
@@ -129,8 +128,7 @@ def score(given: argparse.Namespace) -> None:
     for name, judged in readers.items():
         table[name] = key.join(judged["any"], on="n").groupby("group")["any"].sum()
     for group, row in table.iterrows():
-        interval = binomtest(int(row["any"]), int(row["size"])).proportion_ci(method="wilson")
-        table.loc[group, ["low", "high"]] = [interval.low, interval.high]
+        table.loc[group, ["low", "high"]] = wilson(int(row["any"]), int(row["size"]))
     print(table.round(3).to_string(), "\n")
     for one, other in combinations(readers, 2):
         agreed = {name: kappa(list(readers[one][name]), list(readers[other][name])) for name in columns}

@@ -9,8 +9,9 @@ import pyarrow as pa
 import pytest
 
 from conf.prompts import prompt
+from etl.annotation.statistics import wilson
 from etl.subtitles.arbiter import TEMPLATE, Question
-from tests.benchmarks.bench_arbiter import answered, decided, drawn, questions_about, table, wilson
+from tests.benchmarks.bench_arbiter import answered, decided, drawn, questions_about, table
 from tests.benchmarks.bench_pair_encoder import small_part
 from tests.benchmarks.turn_folds import read_uploads
 
