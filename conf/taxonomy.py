@@ -145,11 +145,6 @@ def goemotions_labels() -> tuple[str, ...]:
     return tuple(row["label"] for row in sorted(_rows("goemotions"), key=lambda row: int(row["id"])))
 
 
-def goemotions_definitions() -> dict[str, str]:
-    """Return each label's definition, in our words (Emo Pillars 3.2, A)."""
-    return {row["label"]: row["definition"] for row in _rows("goemotions")}
-
-
 def goemotions_polarities() -> dict[str, str]:
     """Return each label's polarity: positive, negative, ambiguous or neutral."""
     return {row["label"]: row["polarity"] for row in _rows("goemotions")}

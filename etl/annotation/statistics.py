@@ -1,6 +1,6 @@
 """Statistics of human evaluations: agreement of raters and tests of significance."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import combinations
 from statistics import fmean, pvariance
 
@@ -24,28 +24,6 @@ def sign_test(wins: int, losses: int) -> float | None:
     from scipy.stats import binomtest
 
     return float(binomtest(wins, wins + losses).pvalue)
-
-
-def wilson(hits: int, cases: int) -> tuple[float, float]:
-    """Return Wilson's interval at 95 % of a share; all of 0 to 1 without cases."""
-    if not cases:
-        return 0.0, 1.0
-    from scipy.stats import binomtest
-
-    interval = binomtest(hits, cases).proportion_ci(method="wilson")
-    return float(interval.low), float(interval.high)
-
-
-def share_within(samples: Iterable[Sequence[float]], apart: float = 1, raters: int = 2) -> float | None:
-    """Return the share of samples whose ratings agree (AugESC Table 3); None without samples.
-
-    Args:
-        samples: each sample's ratings.
-        apart: greatest difference that counts as agreement.
-        raters: least number of ratings of a sample. Other samples are ignored.
-    """
-    near = [max(sample) - min(sample) <= apart for sample in samples if len(sample) >= raters]
-    return sum(near) / len(near) if near else None
 
 
 def kappa(first: Sequence[str], second: Sequence[str]) -> float | None:

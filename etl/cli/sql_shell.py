@@ -27,7 +27,6 @@ GREETING = """{tables} tables and views of {root}, for example: SELECT * FROM ed
 Statements end with a semicolon; `quit;` leaves. docs/cookbook.md answers twelve questions."""
 QUERY = re.compile(r"(--.*\n|\s|\()*(select|with|from|explain)\b", re.IGNORECASE)
 """The beginning of a statement that reads only what it names."""
-ENGINES = ("duckdb", "spark")
 
 
 def open_sql(settings: Settings, statements: str | None = None, as_csv: bool = False, engine: str | None = None) -> int:
@@ -37,7 +36,7 @@ def open_sql(settings: Settings, statements: str | None = None, as_csv: bool = F
         settings: of the lakehouse.
         statements: to run; None opens the shell.
         as_csv: print all rows as CSV.
-        engine: one of `ENGINES`; None: DuckDB for the shell on tables in a local folder, else Spark.
+        engine: `duckdb` or `spark`; None: DuckDB for the shell on tables in a local folder, else Spark.
 
     Raises:
         InputError: CSV is asked for without statements, the engine refuses one, or DuckDB cannot read the tables.

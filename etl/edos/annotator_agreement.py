@@ -13,8 +13,9 @@ from typing import Any, NamedTuple
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from etl.annotation.statistics import kappa, wilson
+from etl.annotation.statistics import kappa
 from etl.common.hashes import content_order
+from etl.common.intervals import wilson
 from etl.pipeline.outcome import Outcome
 from etl.tables.edos_annotation import LLM_ANNOTATOR_AGREEMENT
 

@@ -3,7 +3,7 @@
 import sys
 import threading
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import TextIO
@@ -67,14 +67,21 @@ class Count:
     began: float = field(default_factory=lambda: time.monotonic())
     done: float = 0.0
 
-    def text(self, tasks_done: int, tasks: int, rows: int, from_python: int) -> str:
-        """Return how much is done, how fast, and the time left or so far. What is done never becomes less."""
+    def text(self, tasks_done: int, tasks: int, rows: int, from_python: Callable[[], int]) -> str:
+        """Return how much is done, how fast, and the time left or so far. What is done never becomes less.
+
+        Args:
+            tasks_done: of Spark's tasks.
+            tasks: of all stages seen so far.
+            rows: that they have read.
+            from_python: counts the rows that Python functions have returned; asked only where they tell something.
+        """
         spent = max(1e-9, time.monotonic() - self.began)
         if self.units is None:
-            self.done = max(self.done, rows, from_python)
+            self.done = max(self.done, rows, from_python())
             return f"{f'{self.done:,.0f} {self.unit}' if self.done else 'working'}, {_duration(spent)} so far"
         by_tasks = self.units * tasks_done / max(1, tasks)
-        self.done = min(self.units, max(self.done, float(from_python) if self.one_row_each else by_tasks))
+        self.done = min(self.units, max(self.done, float(from_python()) if self.one_row_each else by_tasks))
         about = "" if self.one_row_each or not self.done else "about "
         said = f"{about}{self.done:,.0f} of {self.units:,} {self.unit}"
         if not self.done:
@@ -199,7 +206,7 @@ class Progress:
                     "no executor has worked on the waiting tasks for a minute: the cluster has none free, or cannot "
                     "start one; the logs of its workers say why (no space left, too little memory)"
                 )
-            text = f"         {self._batch}{self._count.text(done, tasks, rows, self._from_python())}"
+            text = f"         {self._batch}{self._count.text(done, tasks, rows, self._from_python)}"
             with self._lock:
                 if self._redraws:
                     self._clear()

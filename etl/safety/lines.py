@@ -1,7 +1,6 @@
 """The danger set: our own lines, what is learnt from, what is tuned on, and what is held out."""
 
 import csv
-import hashlib
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
@@ -10,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from etl.common.intervals import wilson
 from etl.safety.stored import data
 
 TRAINING = "training.csv"
@@ -51,23 +51,11 @@ class Rate(NamedTuple):
 
     @property
     def interval(self) -> tuple[float, float]:
-        if not self.cases:
-            return (0.0, 1.0)
-        z = 1.959964
-        n = self.cases
-        p = self.share
-        middle = p + z * z / (2 * n)
-        width = z * (p * (1 - p) / n + z * z / (4 * n * n)) ** 0.5
-        return (max(0.0, (middle - width) / (1 + z * z / n)), min(1.0, (middle + width) / (1 + z * z / n)))
+        return wilson(self.hits, self.cases)
 
     def __str__(self) -> str:
         low, high = self.interval
         return f"{self.share:.3f} [{low:.3f}, {high:.3f}] ({self.hits}/{self.cases})"
-
-
-def half_of(text: str) -> str:
-    """Return the half of the evaluation set that a text is in, by the parity of its SHA-256."""
-    return (TUNE, HELD_OUT)[int(hashlib.sha256(text.encode()).hexdigest(), 16) % 2]
 
 
 def training_lines() -> list[DangerLine]:

@@ -4,7 +4,7 @@ import pytest
 from scipy import stats
 from sklearn.metrics import cohen_kappa_score
 
-from etl.annotation.statistics import kappa, mean_kappa, share_within, sign_test, student_t
+from etl.annotation.statistics import kappa, mean_kappa, sign_test, student_t
 
 
 @pytest.mark.parametrize(
@@ -34,12 +34,6 @@ def test_students_t_by_hand() -> None:
     assert student_t(first, second) == pytest.approx(by_hand)
     assert student_t([1, 1, 1], [1, 1]) is None
     assert student_t([1], [1, 2]) is None
-
-
-def test_share_within_one() -> None:
-    assert share_within([(3, 2, 2), (3, 1, 2), (0, 0, 0), (3,)]) == pytest.approx(2 / 3)
-    assert share_within([(3, 2), (3, 1, 2)], raters=3) == 0
-    assert share_within([]) is None
 
 
 @pytest.mark.parametrize(("first", "second"), [("aabbc", "abbbc"), ("abcabc", "cabbac"), ("aab", "bba")])

@@ -32,7 +32,7 @@ import pyarrow as pa
 from conf.prompts import prompt
 from conf.settings import load_settings
 from conf.subtitle_settings import ArbiterSettings, TurnCertainty
-from etl.annotation.statistics import wilson
+from etl.common.intervals import wilson
 from etl.pipeline.model_loader import resolve
 from etl.subtitles.arbiter import TEMPLATE, Question, questions
 from etl.subtitles.arbiter_answers import opened_by

@@ -23,7 +23,8 @@ from pathlib import Path
 import deltalake
 import pandas as pd
 
-from etl.annotation.statistics import kappa, wilson
+from etl.annotation.statistics import kappa
+from etl.common.intervals import wilson
 from etl.common.spelling import detokenised_text
 from tests.benchmarks.harness import content_share
 

@@ -6,10 +6,8 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pyarrow as pa
-import pytest
 
 from conf.prompts import prompt
-from etl.annotation.statistics import wilson
 from etl.subtitles.arbiter import TEMPLATE, Question
 from tests.benchmarks.bench_arbiter import answered, decided, drawn, questions_about, table
 from tests.benchmarks.bench_pair_encoder import small_part
@@ -61,10 +59,6 @@ def test_borders_without_a_decision_are_the_svm_s() -> None:
     assert found.loc["SVM", ["right", "changes"]].tolist() == [50, 100]
     assert found.loc["majority", "right"] == 50
     assert found.loc["truth", "changes"] == 50
-
-
-def test_the_interval_is_wilson_s() -> None:
-    assert wilson(5, 10) == pytest.approx((0.2366, 0.7634), abs=1e-4)
 
 
 def test_answers_are_asked_for_once(tmp_path: Path) -> None:

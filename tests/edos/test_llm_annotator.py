@@ -268,13 +268,6 @@ def test_figures_are_scikit_learns(spark: SparkSession) -> None:
     assert named.vote_agreement is None
 
 
-def test_wilsons_interval_by_hand() -> None:
-    # 4 of 7 at z = 1.96: (0.5714 + 0.2744) / 1.5488 less and more 0.2962.
-    low, high = figures.wilson(4, 7)
-    assert (low, high) == (pytest.approx(0.2505, abs=1e-3), pytest.approx(0.8418, abs=1e-3))
-    assert figures.wilson(0, 0) == (0.0, 1.0)
-
-
 @pytest.mark.parametrize(
     ("votes", "answers"),
     [

@@ -16,7 +16,6 @@ from conf.resources import stored
 from conf.settings import load_settings
 from conf.taxonomy import (
     EmotionTaxonomy,
-    goemotions_definitions,
     goemotions_groups,
     goemotions_labels,
     goemotions_mapping,
@@ -76,7 +75,6 @@ def harbour(**changed: Any) -> dict[str, Any]:
 def test_the_papers_labels_are_a_taxonomy_like_any_other() -> None:
     known = load_emotion_taxonomy("goemotions")
     assert known.names == goemotions_labels()
-    assert known.definitions == goemotions_definitions()
     assert known.polarities == goemotions_polarities()
     assert known.groups == goemotions_groups()
     assert known.map == goemotions_mapping()

@@ -184,7 +184,7 @@ def test_a_line_counts_what_the_stage_counts(
     count: Count, looks: list[tuple[int, int, int, int]], said: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(module.time, "monotonic", lambda: 20.0)
-    *_, last = [count.text(*look) for look in looks]
+    *_, last = [count.text(*seen, lambda rows=rows: rows) for *seen, rows in looks]
     assert last.startswith(said)
 
 
