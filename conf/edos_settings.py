@@ -220,6 +220,12 @@ class EdosSettings(Section):
         description="folder with classifier_train.txt[.gz], classifier_valid and classifier_test: the epoch is chosen"
         " on the second, the accuracy is of the third; without it, of the second",
     )
+    emotion_transcripts: tuple[str, ...] = outside(
+        (),
+        later=True,
+        description="ours: folders of MELD and EmoryNLP; the weak labeler and the dialogue classifier learn from the"
+        " emotions that people gave to their utterances, too. None: from the paper's examples alone",
+    )
     crowd_votes: tuple[str, ...] = outside((), description="files of worker answers (released CSV format)")
     crowd_aggregation: Literal["majority", "dawid_skene"] = Field(
         "majority",

@@ -31,9 +31,15 @@ class Counts(StrEnum):
     NOTHING = "nothing"
 
 
-def outside(default: Any, **about: Any) -> Any:
-    """Return a field that names files or folders outside the lakehouse, whose content counts."""
-    return Field(default, json_schema_extra={"counts": Counts.FILES}, **about)
+def outside(default: Any, later: bool = False, **about: Any) -> Any:
+    """Return a field that names files or folders outside the lakehouse, whose content counts.
+
+    Args:
+        default: names none.
+        later: whether a later version added the field, as `added` does.
+        about: description and limits of the field.
+    """
+    return Field(default, json_schema_extra={"counts": Counts.FILES, "added": later}, **about)
 
 
 def speed(default: Any, **about: Any) -> Any:

@@ -245,7 +245,7 @@ class Stage:
         """Return the settings whose value counts, and the digests of outside files, by key."""
         keys = self.keys(Counts.VALUE, settings=settings)
         declared = {key: setting(settings, key) for key in keys if not is_added_default(settings, key)}
-        files = self.keys(Counts.FILES, settings=settings)
+        files = [key for key in self.keys(Counts.FILES, settings=settings) if not is_added_default(settings, key)]
         outside: dict[str, Any] = {
             key: [file_digests(path, key) for path in paths_of(setting(settings, key))] for key in files
         }

@@ -11,7 +11,7 @@ import pandas as pd
 
 from conf.errors import InputError
 from etl.subtitles.dialogue_corpora import DAILYDIALOG, dialogue_utterances, turns_of_lines, turns_of_reccon
-from etl.subtitles.transcripts import transcript_utterances
+from etl.subtitles.transcripts import transcript_utterances, without_repeats
 
 CORPORA = {
     "meld": ("train_sent_emo.csv", "dev_sent_emo.csv"),
@@ -47,6 +47,30 @@ def example_frames(
             known = [parts[0] for parts in CORPORA.values()] + list(DIALOGUES)
             raise InputError(f"{setting}: {folder} has none of {', '.join(known)}")
     return training, held_out, further
+
+
+def emotion_utterances(folders: Sequence[str], setting: str) -> tuple[dict[str, pd.DataFrame], dict[str, pd.DataFrame]]:
+    """Return the utterances of MELD and EmoryNLP with people's emotions, by corpus: training and development parts.
+
+    Training scenes that a development scene repeats are left out.
+
+    Raises:
+        InputError: a folder has none of the two, its files have no emotions, or a file cannot be read.
+    """
+    training, held_out, further = example_frames(folders, setting)
+    for name, frame in [*training.items(), *held_out.items()]:
+        if "Emotion" not in frame.columns:
+            raise InputError(f"{setting}: a file of {name} has no column Emotion")
+    if further:
+        raise InputError(
+            f"{setting}: {', '.join(further)} has no emotions of its utterances; name {', '.join(CORPORA)}"
+        )
+    unseen = {name: transcript_utterances(frame, name, f"{name} dev") for name, frame in held_out.items()}
+    seen = {
+        name: without_repeats(transcript_utterances(frame, name, f"{name} train"), unseen.values())
+        for name, frame in training.items()
+    }
+    return seen, unseen
 
 
 def training_utterances(folders: Sequence[str], setting: str) -> dict[str, pd.DataFrame]:

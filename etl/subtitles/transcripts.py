@@ -28,6 +28,10 @@ def _speakers(value: str) -> str:
     return "|".join(sorted(part.strip(" '\"[]").casefold() for part in re.split(r"',|\",", value)))
 
 
+def _small(value: str) -> str:
+    return value.strip().lower()
+
+
 def transcript_utterances(frame: pd.DataFrame, corpus: str, name: str) -> pd.DataFrame:
     """Return the utterances of a MELD or EmoryNLP CSV, in order.
 
@@ -37,7 +41,8 @@ def transcript_utterances(frame: pd.DataFrame, corpus: str, name: str) -> pd.Dat
         name: the file's name, for messages.
 
     Returns:
-        scene (text, unique within the file), position (int), speaker, utterance.
+        scene (text, unique within the file), position (int), speaker, utterance, emotion (in small letters, empty
+        where the file has none).
 
     Raises:
         InputError: A column is missing, or an utterance's number is not numeric.
@@ -60,6 +65,7 @@ def transcript_utterances(frame: pd.DataFrame, corpus: str, name: str) -> pd.Dat
             "position": position.astype(int),
             "speaker": frame["Speaker"].fillna("").astype(str).map(_speakers),
             "utterance": frame["Utterance"].fillna("").astype(str),
+            "emotion": frame["Emotion"].fillna("").astype(str).map(_small) if "Emotion" in frame else "",
         }
     )
     return table.sort_values(["scene", "position"], kind="stable", ignore_index=True)

@@ -29,12 +29,13 @@ def train_emotion_classifier(
     options: EmotionClassifierSettings,
     encoder: Encoder,
     labels: Taxonomy,
+    transcripts: Annotated[tuple[str, ...], At("edos.emotion_transcripts")],
     run: StageRun,
 ) -> Trained:
     """Train the dialogue emotion classifier on labelled turns with their history (EDOS 3.3.1)."""
     from etl.training.recipes.classifiers import train_and_register_emotion_classifier
 
-    return train_and_register_emotion_classifier(training_dialogues, run, options, labels, encoder)
+    return train_and_register_emotion_classifier(training_dialogues, run, options, labels, encoder, transcripts)
 
 
 @stage(

@@ -27,12 +27,13 @@ def train_weak_labeler(
     encoder: Annotated[str, At("models.weak_encoder")],
     labels: Taxonomy,
     examples: Annotated[str | None, At("edos.weak_label_examples")],
+    transcripts: Annotated[tuple[str, ...], At("edos.emotion_transcripts")],
     run: StageRun,
 ) -> Trained:
     """Train the weak labeler of 41 classes on labelled sentences (EDOS 3.1)."""
     from etl.training.recipes.classifiers import train_and_register_weak_labeler
 
-    return train_and_register_weak_labeler(run, options, labels, encoder, examples)
+    return train_and_register_weak_labeler(run, options, labels, encoder, examples, transcripts)
 
 
 @stage(

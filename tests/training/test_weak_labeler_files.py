@@ -11,29 +11,13 @@ from conf.settings import load_settings
 from etl.training.recipes import classifiers
 from etl.training.registration import Recipe
 from tests.stages import stage_run
+from tests.training.small_sets import ALL_THREE, HELD_OUT_TEXTS, SENTENCES, TO_CHOOSE_BY, write_files
 from tests.udfs.tiny_models import tiny_encoder
-
-TRAIN = [f"a plain sentence , number {number}" for number in range(60)]
-VALID = [f"one to choose by , number {number}" for number in range(8)]
-TEST = [f"one held out , number {number}" for number in range(6)]
-ALL_THREE = {
-    "train": [*TRAIN, VALID[0], TEST[0]],
-    "valid": [*VALID, TEST[1]],
-    "test": TEST,
-}
 
 
 @pytest.fixture(scope="module")
 def files_encoder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tiny_encoder(tmp_path_factory.mktemp("files"))
-
-
-def write_files(folder: Path, parts: dict[str, list[str]]) -> Path:
-    folder.mkdir()
-    for part, texts in parts.items():
-        lines = [f"{number % 41} <SEP> {text}\n" for number, text in enumerate(texts)]
-        (folder / f"classifier_{part}.txt").write_text("".join(lines), "utf-8")
-    return folder
 
 
 @pytest.fixture
@@ -64,10 +48,10 @@ def texts(rows: Any) -> set[str]:
 
 def test_the_epoch_is_chosen_on_valid_and_the_figures_are_of_test(recipe_of) -> None:
     recipe, said = recipe_of(ALL_THREE)
-    assert texts(recipe.rows.train) == set(TRAIN)
-    assert texts(recipe.rows.validation) == set(VALID)
-    assert texts(recipe.test.rows) == set(TEST)
-    assert texts(recipe.choice.rows) == set(VALID)
+    assert texts(recipe.rows.train) == set(SENTENCES)
+    assert texts(recipe.rows.validation) == set(TO_CHOOSE_BY)
+    assert texts(recipe.test.rows) == set(HELD_OUT_TEXTS)
+    assert texts(recipe.choice.rows) == set(TO_CHOOSE_BY)
     assert recipe.tags["held_out"] == "classifier_test"
     assert said == ["60 sentences to train on, 8 for validation, 6 of classifier_test held out"]
 
@@ -83,12 +67,12 @@ def test_a_sentence_of_a_later_file_is_left_out_of_an_earlier_one(recipe_of) -> 
 
 
 def test_without_test_the_figures_are_of_valid_and_a_tenth_chooses(recipe_of) -> None:
-    recipe, _ = recipe_of({"train": TRAIN, "valid": VALID})
-    assert texts(recipe.test.rows) == set(VALID)
-    assert texts(recipe.rows.train) | texts(recipe.rows.validation) == set(TRAIN)
+    recipe, _ = recipe_of({"train": SENTENCES, "valid": TO_CHOOSE_BY})
+    assert texts(recipe.test.rows) == set(TO_CHOOSE_BY)
+    assert texts(recipe.rows.train) | texts(recipe.rows.validation) == set(SENTENCES)
     assert 0 < len(recipe.rows.validation) < 20
     assert recipe.tags["held_out"] == "classifier_valid"
-    assert recipe.rows_out == len(TRAIN) + len(VALID)
+    assert recipe.rows_out == len(SENTENCES) + len(TO_CHOOSE_BY)
     assert recipe.dropped == []
 
 
@@ -99,4 +83,4 @@ def test_other_files_of_the_folder_are_told(recipe_of) -> None:
 
 def test_a_folder_without_valid_is_refused(recipe_of) -> None:
     with pytest.raises(InputError, match=r"has no classifier_valid\.txt"):
-        recipe_of({"train": TRAIN, "test": TEST})
+        recipe_of({"train": SENTENCES, "test": HELD_OUT_TEXTS})

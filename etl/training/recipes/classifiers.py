@@ -1,10 +1,11 @@
 """The trainings of EDOS's classifiers: the weak labeler, the dialogue classifier and the self-labeler."""
 
 import hashlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
@@ -17,9 +18,11 @@ from etl.pipeline.model_loader import ResolvedModel
 from etl.pipeline.outcome import DroppedRow, Trained
 from etl.pipeline.stage_run import StageRun
 from etl.training.calibration import calibration, set_temperature
+from etl.training.coarse_labels import CoarseRows, TranscriptChoice, coarse_figures, coarse_rows
 from etl.training.held_out_classifiers import ClassifierTest, answers_to
 from etl.training.registration import Recipe, train_and_register
-from udfs.models.classifiers.classifier import encoder_folder
+from udfs.models.classifiers.classifier import SequenceClassifier, encoder_folder
+from udfs.models.classifiers.coarse import CoarseClassifier, CoarseLabeler, LearnsFromGroups
 from udfs.models.classifiers.dialogue_classifier import DialogueClassifier
 from udfs.models.classifiers.weak_labeler import WeakLabeler
 from udfs.models.trainable import TrainingResult, TrainingRows
@@ -94,18 +97,29 @@ def weak_rows(folder: str | None, labels: Sequence[str]) -> WeakRows:
 
 
 def train_and_register_weak_labeler(
-    run: StageRun, options: WeakLabelerSettings, taxonomy: Taxonomy, encoder_uri: str, folder: str | None
+    run: StageRun,
+    options: WeakLabelerSettings,
+    taxonomy: Taxonomy,
+    encoder_uri: str,
+    folder: str | None,
+    transcripts: Sequence[str] = (),
 ) -> Trained:
-    """Train the weak labeler on labelled sentences (EDOS 3.1).
+    """Train the weak labeler on labelled sentences (EDOS 3.1), and on transcripts where any are given (ours).
 
     The tag ``held_out`` of the MLflow run names the file of its figures. A temperature is fitted on the sentences that
     choose the epoch; ``held_out_...`` metrics are after scaling.
 
     Raises:
-        InputError: ``edos.weak_label_examples`` is not a folder with the first two files.
+        InputError: ``edos.weak_label_examples`` is not a folder with the first two files, or see `coarse_rows`.
     """
+    start = run.model(encoder_uri)
     rows = weak_rows(folder, taxonomy.names)
-    return train_and_register(weak_recipe(run, options, taxonomy, run.model(encoder_uri), rows), run)
+    recipe = weak_recipe(run, options, taxonomy, start, rows)
+    if transcripts:
+        new = partial(CoarseLabeler.new, start.path, taxonomy.names)
+        rows_of = coarse_rows(transcripts, taxonomy)
+        recipe = with_transcripts(recipe, run, taxonomy, (CoarseLabeler, new), rows_of, lambda turns: turns[-1])
+    return train_and_register(recipe, run)
 
 
 def weak_recipe(
@@ -139,20 +153,78 @@ def weak_recipe(
 
 
 def train_and_register_emotion_classifier(
-    training_dialogues: DataFrame, run: StageRun, options: EmotionClassifierSettings, labels: Taxonomy, encoder: str
+    training_dialogues: DataFrame,
+    run: StageRun,
+    options: EmotionClassifierSettings,
+    labels: Taxonomy,
+    encoder: str,
+    transcripts: Sequence[str] = (),
 ) -> Trained:
     """Train the dialogue classifier (EDOS 3.3.1) on ``edos.training_dialogues`` and evaluate it on its test split.
 
     The epoch is chosen by validation cross-entropy (EDOS C). ``options.calibrated`` is as in
-    `train_and_register_self_labeler`.
+    `train_and_register_self_labeler`. It learns from transcripts, too, where any are given (ours).
 
     Raises:
-        InputError: a split has no rows.
+        InputError: a split has no rows, or see `coarse_rows`.
     """
     rows, dropped = rows_by_split(training_dialogues, labels.names)
     start = starting_encoder(run, options, encoder)
     recipe = dialogue_recipe(run, options, labels, start, (rows, dropped), origins_of(training_dialogues))
-    return train_and_register(calibrated(recipe, run) if options.calibrated else recipe, run)
+    recipe = calibrated(recipe, run) if options.calibrated else recipe
+    if transcripts:
+        new = partial(CoarseClassifier.new, start.path, labels.names, weighted=options.weighted)
+        rows_of = coarse_rows(transcripts, labels)
+        recipe = with_transcripts(recipe, run, labels, (CoarseClassifier, new), rows_of, lambda turns: turns)
+    return train_and_register(recipe, run)
+
+
+def with_transcripts(
+    recipe: Recipe,
+    run: StageRun,
+    taxonomy: Taxonomy,
+    kind: tuple[type[LearnsFromGroups], Callable[[Any], SequenceClassifier[Any]]],
+    rows: tuple[CoarseRows, CoarseRows, CoarseRows],
+    item: Callable[[tuple[str, ...]], Any],
+) -> Recipe:
+    """Return a recipe that learns from rows of transcripts, too, and is measured on their development parts.
+
+    Args:
+        recipe: of a classifier that learns from labels.
+        kind: the same classifier where it learns from groups of labels, and what makes an untrained one.
+        rows: result of `coarse_rows`.
+        item: what the classifier reads of a history.
+    """
+    model, start = kind
+    given, chosen_on, held_out = rows
+    learned = list(dict.fromkeys(zip(map(item, given.histories), given.groups, strict=True)))
+    items = list(map(item, held_out.histories))
+    finish = recipe.finish
+    choice = recipe.choice
+    assert isinstance(choice, ClassifierTest)
+
+    def measured(result: TrainingResult) -> TrainingResult:
+        done = finish(result)
+        probabilities = answers_to(model.load(done.path), [(one, None) for one in items])
+        figures = coarse_figures(probabilities, held_out, taxonomy)
+        run.say(f"on {len(items):,} utterances of transcripts: {', '.join(f'{k} {v:.3f}' for k, v in figures.items())}")
+        return replace(done, metrics={**done.metrics, **{f"transcripts_{k}": v for k, v in figures.items()}})
+
+    def in_groups(rows: Sequence[tuple[Any, int]]) -> list[tuple[Any, tuple[int, ...]]]:
+        return [(one, (label,)) for one, label in rows]
+
+    run.say(f"{len(learned):,} utterances of transcripts to train on, {len(items):,} held out")
+    train, validation, last = recipe.rows
+    return replace(
+        recipe,
+        model=model,
+        start=start,
+        rows=TrainingRows([*in_groups(train), *learned], in_groups(validation), in_groups(last)),
+        finish=measured,
+        choice=TranscriptChoice(choice, list(map(item, chosen_on.histories)), chosen_on, taxonomy),
+        params={**recipe.params, "transcript_rows": len(learned)},
+        differs=(*recipe.differs, f"{len(learned):,} of transcripts"),
+    )
 
 
 def train_and_register_self_labeler(

@@ -1,0 +1,190 @@
+"""Rows of transcripts whose emotions people gave in coarse classes, for classifiers of finer labels (ours).
+
+The examples of the paper are told to a stranger, and have hardly a line without an emotion; the utterances of a series
+are like a film's, and four in ten are neutral. A class stands for a group of labels, of which a row does not say which.
+"""
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from conf.errors import InputError
+from conf.taxonomy import Taxonomy
+from etl.subtitles.transcript_files import emotion_utterances
+from etl.training.data_inputs import rows_digest
+from etl.training.held_out_classifiers import ClassifierTest, answers_to, load_on_device
+from udfs.opus.tokens import straight
+
+SETTING = "edos.emotion_transcripts"
+NEUTRAL = "neutral"
+CHOICE_SHARE = 0.1
+MOST_TURNS = 4
+"""Utterances of a history, the labelled one among them."""
+
+_ANGRY = ("angry", "annoyed", "furious", "jealous", "disgusted")
+_SAD = (
+    *("sad", "lonely", "devastated", "disappointed", "guilty", "ashamed", "embarrassed", "nostalgic", "sentimental"),
+    "sympathizing",
+)
+_AFRAID = ("afraid", "terrified", "anxious", "apprehensive")
+_GLAD = ("joyful", "excited", "grateful", "proud", "content", "hopeful", "impressed", "anticipating")
+GROUPS: Mapping[str, tuple[str, ...]] = {
+    "anger": _ANGRY,
+    "mad": _ANGRY,
+    "disgust": ("disgusted", "annoyed"),
+    "sadness": _SAD,
+    "sad": _SAD,
+    "fear": _AFRAID,
+    "scared": _AFRAID,
+    "joy": (*_GLAD, "trusting", "caring", "confident", "faithful", "prepared", "sentimental", "wishing", "encouraging"),
+    "joyful": (*_GLAD, "wishing", "encouraging"),
+    "surprise": ("surprised", "impressed", "questioning"),
+    "powerful": ("proud", "confident", "encouraging", "hopeful", "prepared", "impressed"),
+    "peaceful": (
+        *("content", "grateful", "caring", "trusting", "faithful", "sentimental", "consoling", "sympathizing"),
+        "wishing",
+    ),
+}
+"""Classes of MELD and EmoryNLP to labels of EDOS that they stand for; neutral stands for all that are no emotion."""
+
+
+@dataclass(frozen=True)
+class CoarseRows:
+    """Utterances with their histories.
+
+    Attributes:
+        histories: utterances in order, the labelled one last.
+        groups: ids of the labels that each one's class stands for.
+        emotional: whether the class is an emotion.
+    """
+
+    histories: list[tuple[str, ...]]
+    groups: list[tuple[int, ...]]
+    emotional: list[bool]
+
+
+def groups_of(taxonomy: Taxonomy) -> dict[str, tuple[int, ...]]:
+    """Return the ids of the labels that each class stands for, without classes that stand for none of the taxonomy.
+
+    Raises:
+        InputError: the taxonomy has no label for what is neutral, or none of the emotions.
+    """
+    ids = {name: number for number, name in enumerate(taxonomy.names)}
+    groups = {name: tuple(ids[label] for label in labels if label in ids) for name, labels in GROUPS.items()}
+    groups[NEUTRAL] = tuple(ids[name] for name, kind in taxonomy.kinds.items() if kind != "emotion")
+    known = {name: group for name, group in groups.items() if group}
+    if NEUTRAL not in known or len(known) == 1:
+        raise InputError(
+            f"{SETTING}: taxonomy {taxonomy.name} has no neutral label or none of EDOS's emotions: unset it"
+        )
+    return known
+
+
+def coarse_rows(folders: Sequence[str], taxonomy: Taxonomy) -> tuple[CoarseRows, CoarseRows, CoarseRows]:
+    """Return the rows to learn from, those by which a champion is chosen, and the held-out ones.
+
+    The first two are of the training parts, a tenth of whose scenes is chosen on; the third are the development parts.
+
+    Raises:
+        InputError: see `emotion_utterances` and `groups_of`.
+    """
+    groups = groups_of(taxonomy)
+    training, held_out = emotion_utterances(folders, SETTING)
+    learned: dict[str, pd.DataFrame] = {}
+    chosen_on: dict[str, pd.DataFrame] = {}
+    for name, utterances in training.items():
+        apart = utterances["scene"].map(lambda scene, name=name: _share(f"{name}:{scene}") < CHOICE_SHARE)
+        learned[name], chosen_on[name] = utterances[~apart.astype(bool)], utterances[apart.astype(bool)]
+    return _rows(learned, groups), _rows(chosen_on, groups), _rows(held_out, groups)
+
+
+def _share(key: str) -> float:
+    """Return a number in 0..1 from a hash of the key."""
+    return int.from_bytes(hashlib.sha256(key.encode()).digest()[:8], "big") / 2**64
+
+
+def _rows(corpora: Mapping[str, pd.DataFrame], groups: Mapping[str, tuple[int, ...]]) -> CoarseRows:
+    found = CoarseRows([], [], [])
+    for utterances in corpora.values():
+        scene, position, turns = "", 0, tuple[str, ...]()
+        columns = [utterances[name] for name in ("scene", "position", "utterance", "emotion")]
+        for here, at, text, emotion in zip(*columns, strict=True):
+            said = " ".join(straight(text).split())
+            follows = here == scene and at == position + 1
+            turns = (*(turns if follows else ()), said)[-MOST_TURNS:]
+            scene, position = here, at
+            if said and emotion in groups:
+                found.histories.append(turns)
+                found.groups.append(groups[emotion])
+                found.emotional.append(emotion != NEUTRAL)
+    return found
+
+
+def coarse_figures(probabilities: NDArray[Any], rows: CoarseRows, taxonomy: Taxonomy) -> dict[str, float]:
+    """Return how well a classifier tells utterances with an emotion from others, and its class from other emotions.
+
+    Args:
+        probabilities: (rows, labels).
+
+    Returns:
+        ``emotional_auc``: the chance that one with an emotion has more probability in the emotions than one without;
+        ``emotional_share``, the precision of a classifier that calls all so or any at random;
+        ``emotional_precision`` and ``emotional_recall`` of the labels that are emotions;
+        ``emotion_in_group``: share of these labels that belong to the class that people gave, and
+        ``emotion_in_group_floor``, the largest share that a single label would reach of the same rows.
+    """
+    from sklearn.metrics import roc_auc_score
+
+    kinds = [taxonomy.kinds[name] == "emotion" for name in taxonomy.names]
+    labels = probabilities.argmax(axis=1)
+    called = np.asarray(kinds)[labels]
+    truth = np.asarray(rows.emotional)
+    member = np.zeros(probabilities.shape, bool)
+    for row, group in enumerate(rows.groups):
+        member[row, list(group)] = True
+    figures = {"emotional_share": float(truth.mean())}
+    if 0 < truth.sum() < len(truth):
+        figures["emotional_auc"] = float(roc_auc_score(truth, probabilities[:, kinds].sum(axis=1)))
+        figures["emotional_recall"] = float(called[truth].mean())
+    if called.any():
+        figures["emotional_precision"] = float(truth[called].mean())
+        figures["emotion_in_group"] = float(member[np.arange(len(labels)), labels][called].mean())
+        figures["emotion_in_group_floor"] = float(member[called][:, kinds].mean(axis=0).max())
+    return figures
+
+
+class TranscriptChoice(ClassifierTest):
+    """The choice of a champion by the labels' metric on validation rows plus ``emotional_auc`` on transcripts.
+
+    By the examples' metric alone a model that knows films would lose against one that knows the examples.
+
+    Args:
+        validation: the choice without transcripts.
+        items: texts or histories of the utterances.
+        known: what is known of them.
+    """
+
+    def __init__(self, validation: ClassifierTest, items: Sequence[Any], known: CoarseRows, taxonomy: Taxonomy) -> None:
+        super().__init__(
+            validation.model, validation.rows, validation.metric, validation.labels, device=validation.device
+        )
+        self.of_labels = validation.metric
+        self.metric = f"{validation.metric}_and_emotional_auc"
+        self.items = items
+        self.known = known
+        self.taxonomy = taxonomy
+
+    def digest(self) -> str:
+        return rows_digest([*self.rows, *zip(self.items, self.known.groups, strict=True)])
+
+    def score(self, path: Path) -> float:
+        validation = ClassifierTest(self.model, self.rows, self.of_labels, self.labels, self.device)
+        model = load_on_device(self.model, path, self.device)
+        answers = answers_to(model, [(item, None) for item in self.items])
+        return validation.score(path) + coarse_figures(answers, self.known, self.taxonomy).get("emotional_auc", 0.5)
