@@ -143,6 +143,7 @@ def place_of(spark: SparkSession, given: dict[str, str]) -> PipelineContext:
     return PipelineContext(spark, load_settings("local", [], [f"{key}={value}" for key, value in given.items()]))
 
 
+@pytest.mark.slow
 def test_a_model_is_tuned_and_goes_on_from_queries(spark: SparkSession, given: dict[str, str]) -> None:
     place = place_of(spark, given)
     ran = work(place, "augesc_measure_texts")

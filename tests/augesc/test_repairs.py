@@ -131,6 +131,7 @@ STAGES = (
 )
 
 
+@pytest.mark.slow
 def test_stages_keep_repaired_texts_once_and_add_up(spark: SparkSession, stand_ins: StandIns, tmp_path: Path) -> None:
     stages = [one for one in chosen(all_stages(), to=STAGES[-1]) if one.name in STAGES]
     with RecordedServer(say).running() as server:

@@ -117,6 +117,7 @@ def worked(tables: None, spark: SparkSession, settings: Settings) -> tuple[Pipel
     return place, work(place)
 
 
+@pytest.mark.slow
 def test_the_chain_adds_up_and_goes_on_from_where_it_is(
     spark: SparkSession, settings: Settings, worked: tuple[PipelineContext, list[str]]
 ) -> None:

@@ -405,6 +405,7 @@ def say(body: dict[str, Any]) -> Reply:
     return {"text": each(offered, {"joy", "anger"}), "finish": "stop"}
 
 
+@pytest.mark.slow
 def test_stages_ask_judge_and_gate_and_add_up(
     spark: SparkSession, tmp_path: Path, examples: DataFrame, contextual: DataFrame
 ) -> None:

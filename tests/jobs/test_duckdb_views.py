@@ -4,6 +4,7 @@ import re
 from pathlib import Path
 from typing import Any
 
+import pytest
 from pyspark.sql import SparkSession
 
 from conf.settings import load_settings
@@ -76,5 +77,6 @@ def differences(spark: SparkSession, root: str) -> dict[str, str]:
     return found
 
 
+@pytest.mark.slow
 def test_all_views_have_the_same_rows_in_both_engines(spark: SparkSession, finished: Path) -> None:
     assert differences(spark, str(finished)) == {}

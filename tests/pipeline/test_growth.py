@@ -92,7 +92,14 @@ NIGHTS: dict[str, Books] = {
 }
 
 
-@pytest.mark.parametrize("night", NIGHTS.values(), ids=NIGHTS)
+WHOLE = "all of it at once"
+"""The night that is tried wherever tests run; ``make test-all`` has each of its changes alone, too."""
+
+
+@pytest.mark.parametrize(
+    "night",
+    [pytest.param(night, id=name, marks=[pytest.mark.slow] * (name != WHOLE)) for name, night in NIGHTS.items()],
+)
 def test_a_night_ends_with_the_rows_and_the_account_of_its_input(
     spark: SparkSession, settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, night: Books
 ) -> None:

@@ -87,11 +87,21 @@ def accepting(settings: Settings) -> Settings:
 @pytest.mark.parametrize(
     ("damage", "stage", "said"),
     [
-        (gone, "find_subtitles", "4 of 10 files that the sources had are not there any more"),
-        (lambda source: cut(source, ".gz", 0.5), "ingest_subtitles", "50.0% of the files can no longer be read"),
-        (lambda source: cut(source, ".srt", 0.5), "ingest_subtitles", "of what was read is missing in files"),
+        pytest.param(
+            *(gone, "find_subtitles", "4 of 10 files that the sources had are not there any more"),
+            id="gone",
+            marks=pytest.mark.slow,
+        ),
+        pytest.param(
+            *(lambda source: cut(source, ".gz", 0.5), "ingest_subtitles", "50.0% of the files can no longer be read"),
+            id="cut",
+        ),
+        pytest.param(
+            *(lambda source: cut(source, ".srt", 0.5), "ingest_subtitles", "of what was read is missing in files"),
+            id="cut where it still reads",
+            marks=pytest.mark.slow,
+        ),
     ],
-    ids=["gone", "cut", "cut where it still reads"],
 )
 def test_a_half_synced_source_is_refused_before_anything_is_deleted(
     spark: SparkSession, settings: Settings, source: Path, damage: Callable[[Path], None], stage: str, said: str

@@ -94,6 +94,7 @@ def work(spark: SparkSession, settings: Settings, *stages: Stage) -> list[str | 
     return why
 
 
+@pytest.mark.slow
 def test_from_rows_to_the_papers_tables(spark: SparkSession, settings: Settings) -> None:
     place = PipelineContext(spark, settings)
     with pytest.raises(InputError, match=r"reads replies\.examples, which is not there"):

@@ -157,6 +157,7 @@ STEPS = ("ask_turn_arbiter", "arbitrate_borders", "segment_dialogues")
 STEPS_ON = list(STEPS)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("tables_of_test")
 def test_answers_change_uncertain_borders_alone_and_new_films_ask_for_their_own(
     spark: SparkSession, tmp_path: Path

@@ -43,6 +43,7 @@ def start_at(encoder: Path) -> Callable[[], DialogueClassifier]:
     return partial(DialogueClassifier.new, encoder, LABELS, OPTIONS)
 
 
+@pytest.mark.slow
 def test_two_processes_make_the_updates_of_one(spark: SparkSession, tmp_path: Path) -> None:
     encoder = tiny_encoder(tmp_path / "encoder", "roberta")
     settings = load_settings("local", [], {"training.processes": 2})

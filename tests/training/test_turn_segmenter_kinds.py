@@ -4,6 +4,7 @@ from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
+import pytest
 from pyspark.sql import SparkSession
 
 from conf.settings import load_settings
@@ -36,6 +37,7 @@ PAIRS = TurnPairSettings(
 )
 
 
+@pytest.mark.slow
 def test_both_are_trained_weighed_and_registered(spark: SparkSession, tmp_path: Path) -> None:
     films = [turn_file(f"m{n}.xml", f"m{n}", turn_small_talk(f"m{n}")) for n in range(800)]
     files = spark.createDataFrame(films, FILES).cache()
