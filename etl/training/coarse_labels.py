@@ -116,8 +116,8 @@ def _rows(corpora: Mapping[str, pd.DataFrame], groups: Mapping[str, tuple[int, .
         columns = [utterances[name] for name in ("scene", "position", "utterance", "emotion")]
         for here, at, text, emotion in zip(*columns, strict=True):
             said = " ".join(straight(text).split())
-            follows = here == scene and at == position + 1
-            turns = (*(turns if follows else ()), said)[-MOST_TURNS:]
+            before = turns if here == scene and at == position + 1 else ()
+            turns = (*before, said)[-MOST_TURNS:] if said else before
             scene, position = here, at
             if said and emotion in groups:
                 found.histories.append(turns)

@@ -101,12 +101,14 @@ def test_utterances_have_the_history_of_their_scene(tmp_path: Path) -> None:
         ("I see.", "A", "boredom", 0, 2),
         ("Oh no.", "B", "sadness", 0, 4),
         (" ", "B", "joy", 0, 5),
+        ("Hush.", "A", "fear", 0, 6),
         *((f"Line {number}.", "A", "Neutral", 1, number) for number in range(6)),
     ]
     learned, _, held_out = coarse_rows([meld(tmp_path / "meld", train, [("Great!", "A", "joy", 0, 0)])], EDOS)
     assert learned.histories[:3] == [("Where is's it?",), ("Where is's it?", "Gone!"), ("Oh no.",)]
+    assert learned.histories[3] == ("Oh no.", "Hush.")
     assert learned.histories[-1] == ("Line 2.", "Line 3.", "Line 4.", "Line 5.")
-    assert learned.emotional == [False, True, True, *[False] * 6]
+    assert learned.emotional == [False, True, True, True, *[False] * 6]
     assert held_out.histories == [("Great!",)]
 
 
