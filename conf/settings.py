@@ -153,6 +153,15 @@ class Settings(Section):
 
     @model_validator(mode="before")
     @classmethod
+    def emotions_of_the_transcripts_of_turns(cls, given: Any) -> Any:
+        """Let ``trusted`` learn emotions from ``subtitles.turn_examples``, unless transcripts are named for that."""
+        edos, subtitles = ((given or {}).get(name) or {} for name in ("edos", "subtitles"))
+        if not isinstance(edos, dict) or not isinstance(subtitles, dict) or edos.get("preset") != "trusted":
+            return given
+        return _laid_over({"edos": {"emotion_transcripts": subtitles.get("turn_examples") or []}}, given)
+
+    @model_validator(mode="before")
+    @classmethod
     def no_self_labeler_without_expansion(cls, given: Any) -> Any:
         """Switch off the training of the self-labeler with the expansion."""
         edos = (given or {}).get("edos") or {}

@@ -14,7 +14,6 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from conf.errors import InputError
 from conf.taxonomy import Taxonomy
 from etl.subtitles.transcript_files import emotion_utterances
 from etl.training.data_inputs import rows_digest
@@ -70,20 +69,18 @@ class CoarseRows:
 
 
 def groups_of(taxonomy: Taxonomy) -> dict[str, tuple[int, ...]]:
-    """Return the ids of the labels that each class stands for, without classes that stand for none of the taxonomy.
+    """Return the ids of the labels that each class stands for; a label of the class's own name is one.
 
-    Raises:
-        InputError: the taxonomy has no label for what is neutral, or none of the emotions.
+    Classes that stand for no label are left out, and all where the taxonomy has no label for what is neutral: an
+    utterance could not speak against an emotion then.
     """
     ids = {name: number for number, name in enumerate(taxonomy.names)}
-    groups = {name: tuple(ids[label] for label in labels if label in ids) for name, labels in GROUPS.items()}
-    groups[NEUTRAL] = tuple(ids[name] for name, kind in taxonomy.kinds.items() if kind != "emotion")
-    known = {name: group for name, group in groups.items() if group}
-    if NEUTRAL not in known or len(known) == 1:
-        raise InputError(
-            f"{SETTING}: taxonomy {taxonomy.name} has no neutral label or none of EDOS's emotions: unset it"
-        )
-    return known
+    neutral = tuple(ids[name] for name, kind in taxonomy.kinds.items() if kind != "emotion")
+    groups = {
+        name: tuple(ids[label] for label in dict.fromkeys((name, *labels)) if label in ids)
+        for name, labels in GROUPS.items()
+    }
+    return {name: group for name, group in (groups | {NEUTRAL: neutral}).items() if group and neutral}
 
 
 def coarse_rows(folders: Sequence[str], taxonomy: Taxonomy) -> tuple[CoarseRows, CoarseRows, CoarseRows]:
@@ -92,7 +89,7 @@ def coarse_rows(folders: Sequence[str], taxonomy: Taxonomy) -> tuple[CoarseRows,
     The first two are of the training parts, a tenth of whose scenes is chosen on; the third are the development parts.
 
     Raises:
-        InputError: see `emotion_utterances` and `groups_of`.
+        InputError: see `emotion_utterances`.
     """
     groups = groups_of(taxonomy)
     training, held_out = emotion_utterances(folders, SETTING)

@@ -43,6 +43,22 @@ def test_trusted_asks_for_certain_turns() -> None:
     assert set(settings.edos.not_emotions) == {one.label for one in labels if one.kind != "emotion"}
 
 
+@pytest.mark.parametrize(
+    ("given", "transcripts"),
+    [
+        ([], ()),
+        (["edos.preset=trusted"], ()),
+        (["edos.preset=trusted", "subtitles.turn_examples=[meld, dailydialog]"], ("meld", "dailydialog")),
+        (["edos.preset=trusted", "subtitles.turn_examples=[meld]", "edos.emotion_transcripts=[]"], ()),
+        (["edos.preset=trusted", "subtitles.turn_examples=[meld]", "edos.emotion_transcripts=[own]"], ("own",)),
+        (["edos.preset=paper", "subtitles.turn_examples=[meld]"], ()),
+        (["subtitles.turn_examples=[meld]"], ()),
+    ],
+)
+def test_trusted_learns_emotions_from_the_transcripts_of_turns(given: list[str], transcripts: tuple[str, ...]) -> None:
+    assert load_settings("local", [], given).edos.emotion_transcripts == transcripts
+
+
 @pytest.mark.parametrize("preset", PRESETS)
 def test_other_settings_override_the_preset(preset: str) -> None:
     given = [f"edos.preset={preset}", "subtitles.cleaning.min_certainty=0.6", "edos.choice=random"]

@@ -135,25 +135,23 @@ def test_a_class_stands_for_labels_of_its_kind(tmp_path: Path) -> None:
 
 def test_another_taxonomy_has_the_classes_that_it_knows() -> None:
     assert groups_of(SMALL) == {"sadness": (0,), "sad": (0,), "fear": (3,), "scared": (3,), "neutral": (2,)}
-    without = Taxonomy(name="own", labels=SMALL.labels[:2])
-    with pytest.raises(InputError, match=r"edos\.emotion_transcripts: taxonomy own has no neutral label"):
-        groups_of(without)
+    assert groups_of(Taxonomy(name="own", labels=SMALL.labels[:2])) == {}
+    ekman = load_taxonomy("ekman")
+    assert all(ekman.names[group[0]] == name for name, group in groups_of(ekman).items())
+    assert set(groups_of(ekman)) == {"anger", "disgust", "sadness", "fear", "joy", "surprise", "neutral"}
 
 
-@pytest.mark.parametrize(
-    ("column", "said"), [("Emotion", "a file of meld has no column Emotion"), ("Utterance", "no column Utterance")]
-)
-def test_files_without_emotions_are_named(tmp_path: Path, column: str, said: str) -> None:
+def test_files_without_emotions_teach_nothing(tmp_path: Path) -> None:
     folder = meld(tmp_path / "meld", [("Gone!", "B", "anger", 0, 1)], [("Great!", "A", "joy", 0, 0)])
     for file in Path(folder).iterdir():
-        pd.read_csv(file).drop(columns=column).to_csv(file, index=False)
-    with pytest.raises(InputError, match=said):
-        coarse_rows([folder], EDOS)
+        pd.read_csv(file).drop(columns="Emotion").to_csv(file, index=False)
+    (tmp_path / "dailydialog").mkdir()
+    (tmp_path / "dailydialog" / "dialogues_test.txt").write_text("Hi . __eou__ Hello . __eou__\n")
+    assert [rows.histories for rows in coarse_rows([folder, str(tmp_path / "dailydialog")], EDOS)] == [[], [], []]
 
 
-def test_dailydialog_is_refused(tmp_path: Path) -> None:
-    (tmp_path / "dialogues_test.txt").write_text("Hi . __eou__ Hello . __eou__\n")
-    with pytest.raises(InputError, match="dailydialog has no emotions of its utterances; name meld, emorynlp"):
+def test_a_folder_that_holds_no_transcripts_is_named(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"edos\.emotion_transcripts: .* has none of train_sent_emo\.csv"):
         coarse_rows([str(tmp_path)], EDOS)
 
 
@@ -185,11 +183,14 @@ def test_a_recipe_takes_the_transcripts_and_tells_of_them(
     folders = [str(tmp_path / "turns" / name) for name in ("meld", "emorynlp")]
     examples = str(write_files(tmp_path / "examples", ALL_THREE))
     given = (settings.training.weak_labeler, EDOS, f"file:{group_encoder}", examples)
-    for transcripts in ([], folders):
+    (tmp_path / "turns" / "dialogues_test.txt").write_text("Hi . __eou__ Hello . __eou__\n")
+    for transcripts in ([], [str(tmp_path / "turns")], folders):
         classifiers.train_and_register_weak_labeler(
             stage_run(spark, settings, say=said.append), *given, transcripts=transcripts
         )
-    plain, coarse = recipes
+    plain, without, coarse = recipes
+    assert without.model is WeakLabeler
+    assert "no transcript has emotions of people that the taxonomy knows: learned from the examples alone" in said
     learned = len(coarse.rows.train) - len(plain.rows.train)
     choice = coarse.choice
     assert isinstance(choice, TranscriptChoice)

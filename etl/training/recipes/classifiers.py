@@ -110,7 +110,7 @@ def train_and_register_weak_labeler(
     choose the epoch; ``held_out_...`` metrics are after scaling.
 
     Raises:
-        InputError: ``edos.weak_label_examples`` is not a folder with the first two files, or see `coarse_rows`.
+        InputError: ``edos.weak_label_examples`` is not a folder with the first two files, or see `emotion_utterances`.
     """
     start = run.model(encoder_uri)
     rows = weak_rows(folder, taxonomy.names)
@@ -166,7 +166,7 @@ def train_and_register_emotion_classifier(
     `train_and_register_self_labeler`. It learns from transcripts, too, where any are given (ours).
 
     Raises:
-        InputError: a split has no rows, or see `coarse_rows`.
+        InputError: a split has no rows, or see `emotion_utterances`.
     """
     rows, dropped = rows_by_split(training_dialogues, labels.names)
     start = starting_encoder(run, options, encoder)
@@ -189,6 +189,8 @@ def with_transcripts(
 ) -> Recipe:
     """Return a recipe that learns from rows of transcripts, too, and is measured on their development parts.
 
+    It is unchanged where no transcript has emotions of people that the taxonomy knows.
+
     Args:
         recipe: of a classifier that learns from labels.
         kind: the same classifier where it learns from groups of labels, and what makes an untrained one.
@@ -199,6 +201,9 @@ def with_transcripts(
     given, chosen_on, held_out = rows
     learned = list(dict.fromkeys(zip(map(item, given.histories), given.groups, strict=True)))
     items = list(map(item, held_out.histories))
+    if not any(given.emotional) or not items:
+        run.say("no transcript has emotions of people that the taxonomy knows: learned from the examples alone")
+        return recipe
     finish = recipe.finish
     choice = recipe.choice
     assert isinstance(choice, ClassifierTest)
