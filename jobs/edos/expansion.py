@@ -152,12 +152,13 @@ def train_self_labeler(
     encoder: Annotated[str, At("models.encoder")],
     labels: Taxonomy,
     calibrated: Annotated[bool, At("edos.self_labels.calibrated")],
+    transcripts: Annotated[tuple[str, ...], At("edos.emotion_transcripts")],
     run: StageRun,
 ) -> Trained:
     """Train the first dialogue classifier, which self-labels, on the crowd's and similar dialogues (EDOS 3.3)."""
     from etl.training.recipes.classifiers import train_and_register_self_labeler
 
-    return train_and_register_self_labeler(seeds, alike, run, options, labels, encoder, calibrated)
+    return train_and_register_self_labeler(seeds, alike, run, options, labels, encoder, calibrated, transcripts)
 
 
 def _scored_pool(clean: DataFrame, pool: Pool, run: StageRun) -> DataFrame:

@@ -4,6 +4,7 @@ import hashlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,7 @@ from etl.pipeline.model_loader import ResolvedModel
 from etl.pipeline.outcome import DroppedRow, Trained
 from etl.pipeline.stage_run import StageRun
 from etl.training.calibration import calibration, set_temperature
-from etl.training.coarse_labels import CoarseRows, TranscriptChoice, coarse_figures, coarse_rows
+from etl.training.coarse_labels import TranscriptChoice, coarse_figures, coarse_rows
 from etl.training.held_out_classifiers import ClassifierTest, answers_to
 from etl.training.registration import Recipe, train_and_register
 from udfs.models.classifiers.classifier import SequenceClassifier, encoder_folder
@@ -114,12 +115,9 @@ def train_and_register_weak_labeler(
     """
     start = run.model(encoder_uri)
     rows = weak_rows(folder, taxonomy.names)
+    kind = (CoarseLabeler, partial(CoarseLabeler.new, start.path, taxonomy.names))
     recipe = weak_recipe(run, options, taxonomy, start, rows)
-    if transcripts:
-        new = partial(CoarseLabeler.new, start.path, taxonomy.names)
-        rows_of = coarse_rows(transcripts, taxonomy)
-        recipe = with_transcripts(recipe, run, taxonomy, (CoarseLabeler, new), rows_of, lambda turns: turns[-1])
-    return train_and_register(recipe, run)
+    return train_and_register(with_transcripts(recipe, run, taxonomy, transcripts, kind, itemgetter(-1)), run)
 
 
 def weak_recipe(
@@ -172,33 +170,35 @@ def train_and_register_emotion_classifier(
     start = starting_encoder(run, options, encoder)
     recipe = dialogue_recipe(run, options, labels, start, (rows, dropped), origins_of(training_dialogues))
     recipe = calibrated(recipe, run) if options.calibrated else recipe
-    if transcripts:
-        new = partial(CoarseClassifier.new, start.path, labels.names, weighted=options.weighted)
-        rows_of = coarse_rows(transcripts, labels)
-        recipe = with_transcripts(recipe, run, labels, (CoarseClassifier, new), rows_of, lambda turns: turns)
-    return train_and_register(recipe, run)
+    kind = (CoarseClassifier, partial(CoarseClassifier.new, start.path, labels.names, weighted=options.weighted))
+    return train_and_register(with_transcripts(recipe, run, labels, transcripts, kind), run)
 
 
 def with_transcripts(
     recipe: Recipe,
     run: StageRun,
     taxonomy: Taxonomy,
+    transcripts: Sequence[str],
     kind: tuple[type[LearnsFromGroups], Callable[[Any], SequenceClassifier[Any]]],
-    rows: tuple[CoarseRows, CoarseRows, CoarseRows],
-    item: Callable[[tuple[str, ...]], Any],
+    item: Callable[[tuple[str, ...]], Any] = tuple,
 ) -> Recipe:
-    """Return a recipe that learns from rows of transcripts, too, and is measured on their development parts.
+    """Return a recipe that learns from transcripts, too, and is measured on their development parts (ours).
 
-    It is unchanged where no transcript has emotions of people that the taxonomy knows.
+    It is unchanged without transcripts, or where none has emotions of people that the taxonomy knows.
 
     Args:
         recipe: of a classifier that learns from labels.
+        transcripts: folders of them.
         kind: the same classifier where it learns from groups of labels, and what makes an untrained one.
-        rows: result of `coarse_rows`.
         item: what the classifier reads of a history.
+
+    Raises:
+        InputError: see `emotion_utterances`.
     """
+    if not transcripts:
+        return recipe
     model, start = kind
-    given, chosen_on, held_out = rows
+    given, chosen_on, held_out = coarse_rows(transcripts, taxonomy)
     learned = list(dict.fromkeys(zip(map(item, given.histories), given.groups, strict=True)))
     items = list(map(item, held_out.histories))
     if not any(given.emotional) or not items:
@@ -240,6 +240,7 @@ def train_and_register_self_labeler(
     labels: Taxonomy,
     encoder: str,
     scaled: bool,
+    transcripts: Sequence[str] = (),
 ) -> Trained:
     """Train the self-labeler on the crowd's training rows and similar dialogues (EDOS 3.3).
 
@@ -247,7 +248,7 @@ def train_and_register_self_labeler(
     expected calibration error on validation rows before and after scaling. ``held_out_...`` metrics are after scaling.
 
     Raises:
-        InputError: a split has no rows.
+        InputError: a split has no rows, or see `emotion_utterances`.
     """
     columns = ("dialogue_id", "turn", "turns", "label")
     given = seeds.select(*columns, "split", F.lit(CROWD).alias("origin")).unionByName(
@@ -256,7 +257,9 @@ def train_and_register_self_labeler(
     rows, dropped = rows_by_split(given, labels.names, "edos.seeds")
     start = starting_encoder(run, options, encoder)
     recipe = dialogue_recipe(run, options, labels, start, (rows, dropped), origins_of(given))
-    return train_and_register(calibrated(recipe, run) if scaled else recipe, run)
+    recipe = calibrated(recipe, run) if scaled else recipe
+    kind = (CoarseClassifier, partial(CoarseClassifier.new, start.path, labels.names, weighted=options.weighted))
+    return train_and_register(with_transcripts(recipe, run, labels, transcripts, kind), run)
 
 
 def calibrated(recipe: Recipe, run: StageRun) -> Recipe:
