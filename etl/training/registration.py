@@ -28,6 +28,7 @@ from etl.training.tracking import (
 )
 
 if TYPE_CHECKING:
+    from etl.training.loop.further import FurtherTraining
     from etl.training.loop.train import TrainingContext
     from udfs.models.trainable import EpochMetrics, TrainableModel, TrainingResult, TrainingRows
 
@@ -74,6 +75,7 @@ class Recipe:
         rows_out: number of labelled rows used, for training or held out.
         dropped: rows of the ledger.
         params, tags: of the run, in addition to the options and versions.
+        further: from the folder of a trained model to a second training, which goes on from it; None: there is none.
         members: how many models are trained, with different seeds, to answer as one.
         differs: what sets the run apart from others of the model, in its name beside the seed.
         finish: changes the trained model before it is evaluated.
@@ -97,6 +99,7 @@ class Recipe:
     derive: "Callable[[EpochMetrics], Mapping[str, float]]" = lambda epoch: {}
     choice: HeldOutTest | None = None
     differs: Sequence[str] = ()
+    further: "Callable[[Path], FurtherTraining] | None" = None
     members: int = 1
 
 
@@ -154,15 +157,17 @@ def train_and_register(recipe: Recipe, run: StageRun) -> Trained:
 
 
 def _trained(recipe: Recipe, out_dir: Path, context: "TrainingContext") -> "TrainingResult":
+    from etl.training.loop.further import train_twice
     from etl.training.loop.members import train_members
     from etl.training.loop.train import train_model
     from udfs.models.classifiers.classifier import SequenceClassifier
 
     options = recipe.options
+    train = train_model if recipe.further is None else partial(train_twice, recipe.further)
     if recipe.members == 1:
-        return train_model(partial(recipe.start, options), recipe.rows, options, out_dir, context)
+        return train(partial(recipe.start, options), recipe.rows, options, out_dir, context)
     assert issubclass(recipe.model, SequenceClassifier)
-    return train_members(recipe.model, recipe.start, recipe.rows, options, recipe.members, out_dir, context)
+    return train_members(recipe.model, recipe.start, recipe.rows, options, recipe.members, out_dir, context, train)
 
 
 def promote(run: StageRun, candidate: Candidate, score: Callable[[Path], float]) -> tuple[ResolvedModel, Promotion]:

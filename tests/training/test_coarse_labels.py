@@ -1,32 +1,37 @@
 """Classifiers that learn from transcripts, whose emotions people gave in coarse classes."""
 
+from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
-import torch
 from pyspark.sql import SparkSession
 
 from conf.errors import InputError
 from conf.settings import load_settings
 from conf.taxonomy import Label, Taxonomy, load_taxonomy
-from conf.training_settings import EmotionClassifierSettings
 from etl.demo.corpus_folder import CorpusFolder
 from etl.demo.transcripts import write_transcripts
-from etl.training.coarse_labels import GROUPS, CoarseRows, TranscriptChoice, coarse_figures, coarse_rows, groups_of
-from etl.training.loop.train import TrainingContext, train_model
+from etl.training.coarse_labels import (
+    GROUPS,
+    CoarseRows,
+    TranscriptChoice,
+    coarse_figures,
+    coarse_rows,
+    groups_of,
+    within_groups,
+)
+from etl.training.loop.further import FurtherTraining, train_twice
+from etl.training.loop.train import TrainingContext
 from etl.training.recipes import classifiers
 from etl.training.registration import Recipe
 from tests.stages import stage_run
-from tests.training.small_sets import ALL_THREE, LABELS, TRAIN, write_files
+from tests.training.small_sets import ALL_THREE, LABELS, write_files
 from tests.udfs.tiny_models import tiny_encoder
-from udfs.models.classifiers.classifier import load_encoder
-from udfs.models.classifiers.coarse import CoarseClassifier, CoarseLabeler
-from udfs.models.classifiers.dialogue_classifier import DialogueClassifier
 from udfs.models.classifiers.weak_labeler import WeakLabeler
-from udfs.models.trainable import TrainingRows
 
 EDOS = load_taxonomy("edos")
 ID = {name: number for number, name in enumerate(EDOS.names)}
@@ -51,47 +56,10 @@ def meld(folder: Path, train: list[tuple[object, ...]], dev: list[tuple[object, 
     return str(folder)
 
 
-@pytest.mark.parametrize("smoothing", [0.0, 0.1])
-def test_groups_of_one_label_have_the_loss_of_labels(group_encoder: Path, smoothing: float) -> None:
-    torch.manual_seed(1)
-    coarse = CoarseClassifier(*load_encoder(group_encoder), LABELS, dropout=0).eval()
-    plain = DialogueClassifier(coarse.encoder, coarse.tokenizer, LABELS, dropout=0).eval()
-    plain.load_state_dict(coarse.state_dict())
-    alone = [(turns, (label,)) for turns, label in TRAIN]
-    found = coarse(coarse.encode_rows(alone), smoothing).detach()
-    assert float(found) == pytest.approx(float(plain(plain.encode_rows(TRAIN), smoothing).detach()), rel=1e-6)
-
-
-def test_the_loss_of_a_group_is_that_of_its_probability(group_encoder: Path) -> None:
-    model = CoarseLabeler(*load_encoder(group_encoder), LABELS)
-    logits = torch.log(torch.tensor([[0.1, 0.2, 0.3, 0.4], [0.7, 0.1, 0.1, 0.1]]))
-    loss = model.loss(logits, model.targets([(0, 3), (1,)]), 0.0)
-    assert float(loss) == pytest.approx(-np.log(0.5) - np.log(0.1), rel=1e-6)
-
-
-@pytest.mark.parametrize(
-    ("group", "said"), [((), "a row of the training rows has an empty group"), ((0, 4), "label id 4 in the training")]
-)
-def test_a_wrong_group_is_refused(group_encoder: Path, group: tuple[int, ...], said: str) -> None:
-    model = CoarseLabeler(*load_encoder(group_encoder), LABELS)
-    with pytest.raises(InputError, match=said):
-        model.check(model.encode_rows([("so sad .", group)]), "training")
-
-
-def test_a_model_learns_which_label_of_the_group_from_other_rows(group_encoder: Path, tmp_path: Path) -> None:
-    """The words of two labels, told apart by half of the rows; the other half names both. Saved, it is a plain one."""
-    options = EmotionClassifierSettings(
-        epochs=30, batch_size=8, effective_batch=8, learning_rate=5e-3, dropout=0, threads=1, device="cpu", keep="last"
-    )
-    rows = [(" ".join(turns), (label,) if number % 2 else (0, 1, label)) for number, (turns, label) in enumerate(TRAIN)]
-    start = partial(CoarseLabeler.new, group_encoder, LABELS, options)
-    one = [(text, group[-1:]) for text, group in rows]
-    saved = train_model(start, TrainingRows(rows, one), options, tmp_path / "model", TrainingContext()).path
-    answers = WeakLabeler.load(saved).probabilities([text for text, _ in rows], 4).numpy()
-    of_group = [row[list(group)].sum() for row, (_, group) in zip(answers, rows, strict=True)]
-    untrained = start().eval().probabilities([text for text, _ in rows], 4).numpy()
-    floor = [row[list(group)].sum() for row, (_, group) in zip(untrained, rows, strict=True)]
-    assert np.mean(of_group) > 0.95 > np.mean(floor)
+def test_answers_stay_within_the_group_that_people_gave() -> None:
+    answers = np.array([[0.1, 0.2, 0.3, 0.4], [0.5, 0.5, 0.0, 0.0], [0.7, 0.1, 0.1, 0.1]])
+    found = within_groups(answers, [(0, 2), (2, 3), (1,)])
+    assert found == pytest.approx(np.array([[0.25, 0, 0.75, 0], [0, 0, 0.5, 0.5], [0, 1, 0, 0]]))
 
 
 def test_utterances_have_the_history_of_their_scene(tmp_path: Path) -> None:
@@ -172,34 +140,121 @@ def test_figures_stand_beside_their_floors() -> None:
     )
 
 
-def test_a_recipe_takes_the_transcripts_and_tells_of_them(
+@pytest.fixture
+def recipes_with(
     spark: SparkSession, group_encoder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+) -> Callable[..., tuple[Recipe, list[str]]]:
+    """A function that gives a weak labeler's recipe with the named folders of transcripts, and the lines said."""
     recipes: list[Recipe] = []
-    said: list[str] = []
     monkeypatch.setattr(classifiers, "train_and_register", lambda recipe, run: recipes.append(recipe))
     write_transcripts(CorpusFolder(tmp_path), 3)
-    settings = load_settings("local", [], {"lakehouse.root": str(tmp_path / "lakehouse")})
-    folders = [str(tmp_path / "turns" / name) for name in ("meld", "emorynlp")]
-    examples = str(write_files(tmp_path / "examples", ALL_THREE))
-    given = (settings.training.weak_labeler, EDOS, f"file:{group_encoder}", examples)
     (tmp_path / "turns" / "dialogues_test.txt").write_text("Hi . __eou__ Hello . __eou__\n")
-    for transcripts in ([], [str(tmp_path / "turns")], folders):
+    examples = str(write_files(tmp_path / "examples", ALL_THREE))
+
+    def recipe_with(*names: str, **values: object) -> tuple[Recipe, list[str]]:
+        said: list[str] = []
+        given = {"lakehouse.root": str(tmp_path / "lakehouse"), "models.training_threads": 1, **values}
+        settings = load_settings("local", [], given)
         classifiers.train_and_register_weak_labeler(
-            stage_run(spark, settings, say=said.append), *given, transcripts=transcripts
+            stage_run(spark, settings, say=said.append),
+            settings.training.weak_labeler,
+            EDOS,
+            f"file:{group_encoder}",
+            examples,
+            [str(tmp_path / "turns" / name) for name in names],
         )
-    plain, without, coarse = recipes
-    assert without.model is WeakLabeler
-    assert "no transcript has emotions of people that the taxonomy knows: learned from the examples alone" in said
-    learned = len(coarse.rows.train) - len(plain.rows.train)
-    choice = coarse.choice
+        return recipes[-1], said
+
+    return recipe_with
+
+
+def test_a_recipe_takes_the_transcripts_and_tells_of_them(
+    recipes_with: Callable[..., tuple[Recipe, list[str]]],
+) -> None:
+    plain, _ = recipes_with()
+    recipe, said = recipes_with("meld", "emorynlp")
+    learned = recipe.params["transcript_rows"]
+    assert learned > 100
+    assert plain.further is None
+    assert recipe.further is not None
+    assert recipe.rows == plain.rows
+    choice = recipe.choice
     assert isinstance(choice, TranscriptChoice)
     assert choice.rows == plain.choice.rows
     assert len(choice.items) > 20
-    assert learned == coarse.params["transcript_rows"] > 100
-    assert plain.model is WeakLabeler
-    assert coarse.model is CoarseLabeler
-    assert coarse.rows.train[0] == (plain.rows.train[0][0], (plain.rows.train[0][1],))
-    assert [len(group) for _, group in coarse.rows.validation] == [1] * len(plain.rows.validation)
-    assert coarse.differs[-1] == f"{learned:,} of transcripts"
+    assert recipe.differs[-1] == f"{learned:,} of transcripts"
     assert said[-1].startswith(f"{learned:,} utterances of transcripts to train on, ")
+
+
+def test_transcripts_without_emotions_leave_the_recipe(recipes_with: Callable[..., tuple[Recipe, list[str]]]) -> None:
+    recipe, said = recipes_with(".")
+    assert recipe.further is None
+    assert said[-1].startswith("no transcript has emotions of people that the taxonomy knows")
+
+
+def test_the_second_training_goes_on_from_the_first(
+    recipes_with: Callable[..., tuple[Recipe, list[str]]], tmp_path: Path
+) -> None:
+    """Truths of the transcripts are the first model's answers within their groups; those of examples stay."""
+    epochs = {"training.weak_labeler.epochs": 2, "training.weak_labeler.max_tokens": 16}
+    recipe, said = recipes_with("meld", **epochs)
+    assert recipe.further is not None
+    seen: list[FurtherTraining] = []
+
+    def further(first: Path) -> FurtherTraining:
+        seen.append(recipe.further(first))
+        return seen[-1]
+
+    epochs_told: list[int] = []
+    context = TrainingContext(
+        checkpoints=tmp_path / "checkpoints",
+        on_epoch=lambda epoch: epochs_told.append(epoch.epoch),
+        say=lambda line: None,
+    )
+    start = partial(recipe.start, recipe.options)
+    result = train_twice(further, start, recipe.rows, recipe.options, tmp_path / "model", context)
+    (second,) = seen
+    assert epochs_told == [1, 2, 3]
+    assert [epoch.epoch for epoch in result.history] == [1, 2, 3]
+    assert not list(tmp_path.glob("checkpoints*/*"))
+    first = WeakLabeler.load(tmp_path / "model" / "first")
+    text, truth = second.rows.train[-1]
+    answer = first.probabilities([text], 1)[0].numpy()
+    inside = [label for label, share in enumerate(truth) if share]
+    assert np.array(truth)[inside] == pytest.approx(answer[inside] / answer[inside].sum(), abs=2e-3), (
+        "computed in bf16 on some machines"
+    )
+    sentence, label = recipe.rows.train[0]
+    assert second.rows.train[0] == (sentence, tuple(float(place == label) for place in range(len(EDOS.names))))
+    told = recipe.finish(result)
+    assert 0 < told.metrics["transcripts_emotional_share"] < 1
+    assert said[-1].startswith("on ")
+
+
+def test_a_kill_in_the_second_training_repeats_no_epoch_of_the_first(
+    recipes_with: Callable[..., tuple[Recipe, list[str]]], tmp_path: Path
+) -> None:
+    recipe, _ = recipes_with("meld", **{"training.weak_labeler.epochs": 2, "training.weak_labeler.max_tokens": 16})
+    assert recipe.further is not None
+    whole = recipe.further
+    said: list[str] = []
+    context = TrainingContext(checkpoints=tmp_path / "checkpoints", say=said.append)
+    start = partial(recipe.start, recipe.options)
+    given = (start, recipe.rows, recipe.options)
+    undisturbed = train_twice(whole, *given, tmp_path / "undisturbed", replace(context, checkpoints=None))
+    assert sum(line.startswith("epoch") for line in said) == 3
+
+    def killed(first: Path) -> FurtherTraining:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        train_twice(killed, *given, tmp_path / "killed", context)
+    said.clear()
+    resumed = train_twice(whole, *given, tmp_path / "resumed", context)
+    assert sum(line.startswith("epoch") for line in said) == 1
+    assert resumed.metrics == undisturbed.metrics
+
+
+def test_several_processes_are_refused(recipes_with: Callable[..., tuple[Recipe, list[str]]]) -> None:
+    with pytest.raises(InputError, match=r"edos\.emotion_transcripts: one process alone learns from transcripts"):
+        recipes_with("meld", **{"training.processes": 2})

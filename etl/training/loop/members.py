@@ -23,6 +23,7 @@ def train_members(
     members: int,
     out_dir: Path,
     context: TrainingContext,
+    train: Callable[..., TrainingResult] = train_model,
 ) -> TrainingResult:
     """Train models with the seeds from ``options.seed`` on, and save them as one that averages their probabilities.
 
@@ -33,6 +34,7 @@ def train_members(
         start: from the options of a training to its untrained model.
         members: number of models.
         context: of all; ``checkpoints`` gets a folder for each seed.
+        train: trains one of them, as `train_model` does.
 
     Returns:
         The ensemble's folder and its metrics on validation rows; the history has the epochs of all models in turn.
@@ -61,7 +63,7 @@ def train_members(
             on_epoch=partial(on_epoch, len(history)),
             on_update=partial(on_update, updates[0]),
         )
-        result = train_model(partial(start, own), rows, own, out_dir / f"seed-{own.seed}", told)
+        result = train(partial(start, own), rows, own, out_dir / f"seed-{own.seed}", told)
         before = len(history)
         history += [replace(epoch, epoch=before + epoch.epoch) for epoch in result.history]
         results.append(result)

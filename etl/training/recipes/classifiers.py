@@ -19,12 +19,14 @@ from etl.pipeline.model_loader import ResolvedModel
 from etl.pipeline.outcome import DroppedRow, Trained
 from etl.pipeline.stage_run import StageRun
 from etl.training.calibration import calibration, set_temperature
-from etl.training.coarse_labels import TranscriptChoice, coarse_figures, coarse_rows
+from etl.training.coarse_labels import SETTING, TranscriptChoice, coarse_figures, coarse_rows, within_groups
 from etl.training.held_out_classifiers import ClassifierTest, answers_to
+from etl.training.loop.further import FurtherTraining
+from etl.training.recipes.soft_rows import one_hot, soft_rows, teacher_answers
 from etl.training.registration import Recipe, train_and_register
 from udfs.models.classifiers.classifier import SequenceClassifier, encoder_folder
-from udfs.models.classifiers.coarse import CoarseClassifier, CoarseLabeler, LearnsFromGroups
 from udfs.models.classifiers.dialogue_classifier import DialogueClassifier
+from udfs.models.classifiers.distilled import DistilledClassifier, DistilledLabeler, LearnsFromProbabilities
 from udfs.models.classifiers.weak_labeler import WeakLabeler
 from udfs.models.trainable import TrainingResult, TrainingRows
 
@@ -115,9 +117,9 @@ def train_and_register_weak_labeler(
     """
     start = run.model(encoder_uri)
     rows = weak_rows(folder, taxonomy.names)
-    kind = (CoarseLabeler, partial(CoarseLabeler.new, start.path, taxonomy.names))
     recipe = weak_recipe(run, options, taxonomy, start, rows)
-    return train_and_register(with_transcripts(recipe, run, taxonomy, transcripts, kind, itemgetter(-1)), run)
+    recipe = with_transcripts(recipe, run, taxonomy, transcripts, DistilledLabeler, itemgetter(-1))
+    return train_and_register(recipe, run)
 
 
 def weak_recipe(
@@ -170,8 +172,7 @@ def train_and_register_emotion_classifier(
     start = starting_encoder(run, options, encoder)
     recipe = dialogue_recipe(run, options, labels, start, (rows, dropped), origins_of(training_dialogues))
     recipe = calibrated(recipe, run) if options.calibrated else recipe
-    kind = (CoarseClassifier, partial(CoarseClassifier.new, start.path, labels.names, weighted=options.weighted))
-    return train_and_register(with_transcripts(recipe, run, labels, transcripts, kind), run)
+    return train_and_register(with_transcripts(recipe, run, labels, transcripts, DistilledClassifier), run)
 
 
 def with_transcripts(
@@ -179,52 +180,60 @@ def with_transcripts(
     run: StageRun,
     taxonomy: Taxonomy,
     transcripts: Sequence[str],
-    kind: tuple[type[LearnsFromGroups], Callable[[Any], SequenceClassifier[Any]]],
+    kind: type[LearnsFromProbabilities],
     item: Callable[[tuple[str, ...]], Any] = tuple,
 ) -> Recipe:
-    """Return a recipe that learns from transcripts, too, and is measured on their development parts (ours).
+    """Return a recipe whose model then learns from transcripts, too, and is measured on their development parts (ours).
 
-    It is unchanged without transcripts, or where none has emotions of people that the taxonomy knows.
+    Once trained on its own examples, the model answers the transcripts. It goes on for an epoch over the examples and
+    the transcripts, whose truths are its answers within the groups that people gave: without a teacher the labels of
+    a group ran together in one or two of them. The recipe is unchanged without transcripts, or where none has emotions
+    of people that the taxonomy knows.
 
     Args:
         recipe: of a classifier that learns from labels.
         transcripts: folders of them.
-        kind: the same classifier where it learns from groups of labels, and what makes an untrained one.
+        kind: the same classifier where it learns from probabilities.
         item: what the classifier reads of a history.
 
     Raises:
-        InputError: see `emotion_utterances`.
+        InputError: several processes train, or see `emotion_utterances`.
     """
     if not transcripts:
         return recipe
-    model, start = kind
+    if run.compute.processes > 1:
+        raise InputError(f"{SETTING}: one process alone learns from transcripts: set training.processes=1, or unset it")
     given, chosen_on, held_out = coarse_rows(transcripts, taxonomy)
-    learned = list(dict.fromkeys(zip(map(item, given.histories), given.groups, strict=True)))
-    items = list(map(item, held_out.histories))
-    if not any(given.emotional) or not items:
+    if not any(given.emotional) or not held_out.histories:
         run.say("no transcript has emotions of people that the taxonomy knows: learned from the examples alone")
         return recipe
+    learned = list(map(item, given.histories))
+    items = list(map(item, held_out.histories))
+    train, validation, _ = recipe.rows
     finish = recipe.finish
     choice = recipe.choice
+    plain = recipe.model
     assert isinstance(choice, ClassifierTest)
+    assert issubclass(plain, SequenceClassifier)
+    labels = len(taxonomy.names)
+
+    def further(first: Path) -> FurtherTraining:
+        answers = teacher_answers(plain, first, recipe.options, learned)
+        soft = soft_rows(learned, within_groups(answers, given.groups))
+        rows = TrainingRows([*one_hot(train, labels), *soft], one_hot(validation, labels))
+        once = recipe.options.model_copy(update={"epochs": 1})
+        return FurtherTraining(partial(kind.load, first), rows, once)
 
     def measured(result: TrainingResult) -> TrainingResult:
         done = finish(result)
-        probabilities = answers_to(model.load(done.path), [(one, None) for one in items])
-        figures = coarse_figures(probabilities, held_out, taxonomy)
+        figures = coarse_figures(answers_to(plain.load(done.path), [(one, None) for one in items]), held_out, taxonomy)
         run.say(f"on {len(items):,} utterances of transcripts: {', '.join(f'{k} {v:.3f}' for k, v in figures.items())}")
         return replace(done, metrics={**done.metrics, **{f"transcripts_{k}": v for k, v in figures.items()}})
 
-    def in_groups(rows: Sequence[tuple[Any, int]]) -> list[tuple[Any, tuple[int, ...]]]:
-        return [(one, (label,)) for one, label in rows]
-
     run.say(f"{len(learned):,} utterances of transcripts to train on, {len(items):,} held out")
-    train, validation, last = recipe.rows
     return replace(
         recipe,
-        model=model,
-        start=start,
-        rows=TrainingRows([*in_groups(train), *learned], in_groups(validation), in_groups(last)),
+        further=further,
         finish=measured,
         choice=TranscriptChoice(choice, list(map(item, chosen_on.histories)), chosen_on, taxonomy),
         params={**recipe.params, "transcript_rows": len(learned)},
@@ -258,8 +267,7 @@ def train_and_register_self_labeler(
     start = starting_encoder(run, options, encoder)
     recipe = dialogue_recipe(run, options, labels, start, (rows, dropped), origins_of(given))
     recipe = calibrated(recipe, run) if scaled else recipe
-    kind = (CoarseClassifier, partial(CoarseClassifier.new, start.path, labels.names, weighted=options.weighted))
-    return train_and_register(with_transcripts(recipe, run, labels, transcripts, kind), run)
+    return train_and_register(with_transcripts(recipe, run, labels, transcripts, DistilledClassifier), run)
 
 
 def calibrated(recipe: Recipe, run: StageRun) -> Recipe:

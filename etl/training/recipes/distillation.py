@@ -1,23 +1,18 @@
 """The training of small classifiers on the answers of large ones (ours)."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import islice
-from pathlib import Path
 from typing import Any
 
-import torch
 from numpy.typing import NDArray
 from pyspark.sql import DataFrame
 
 from conf.taxonomy import Taxonomy
-from conf.training_options import TrainingOptions
 from conf.training_settings import EmotionStudentSettings, WeakStudentSettings
 from etl.pipeline.outcome import Trained
 from etl.pipeline.stage_run import StageRun
-from etl.training.held_out_classifiers import answers_to, load_on_device
-from etl.training.loop.reproducible import reproducible
 from etl.training.recipes.classifiers import (
     CROWD,
     SPLITS,
@@ -29,19 +24,15 @@ from etl.training.recipes.classifiers import (
     weak_recipe,
     weak_rows,
 )
+from etl.training.recipes.soft_rows import PLACES, SoftRows, one_hot, soft_rows, teacher_answers
 from etl.training.registration import train_and_register
-from udfs.devices import chosen_precision, training_device
-from udfs.models.classifiers.classifier import SequenceClassifier
 from udfs.models.classifiers.dialogue_classifier import DialogueClassifier
 from udfs.models.classifiers.distilled import DistilledClassifier, DistilledLabeler
 from udfs.models.classifiers.weak_labeler import WeakLabeler
 from udfs.models.trainable import TrainingRows
 
-SoftRows = list[tuple[Any, tuple[float, ...]]]
 Answers = Callable[[Sequence[Any]], NDArray[Any]]
 """From texts or histories to their probabilities (items, labels)."""
-PLACES = 4
-"""Decimals of a probability, so that rows are the same on machines whose last bits differ."""
 
 
 def train_and_register_emotion_student(
@@ -128,29 +119,6 @@ def train_and_register_weak_student(
         differs=(f"{len(soft):,} unlabelled",),
     )
     return train_and_register(recipe, run)
-
-
-def teacher_answers(
-    kind: type[SequenceClassifier[Any]], folder: Path, options: TrainingOptions, items: Sequence[Any]
-) -> NDArray[Any]:
-    """Return the probabilities (items, labels) of the classifier in a folder, in the precision of the training."""
-    teacher = load_on_device(kind, folder, options.device)
-    device = training_device(options.device)
-    dtype = chosen_precision(options.precision, device).dtype
-    # A local session leaves one thread to this process: the training's number is set for the answers, too.
-    with reproducible(options), torch.autocast(device.type, dtype=dtype, enabled=dtype != torch.float32):
-        return answers_to(teacher, [(item, None) for item in items])
-
-
-def soft_rows(items: Sequence[Any], probabilities: NDArray[Any]) -> SoftRows:
-    """Return each item with its probabilities, rounded."""
-    shares = probabilities.astype(float).round(PLACES).tolist()
-    return [(item, tuple(row)) for item, row in zip(items, shares, strict=True)]
-
-
-def one_hot(rows: Iterable[tuple[Any, int]], labels: int) -> SoftRows:
-    """Return labelled rows with the probability 1 of their label."""
-    return [(item, tuple(float(label == place) for place in range(labels))) for item, label in rows]
 
 
 def mixed(rows: Sequence[tuple[Any, int]], shares: Sequence[float], answers: Answers, labels: int) -> SoftRows:
