@@ -199,11 +199,11 @@ def test_the_second_training_goes_on_from_the_first(
     epochs = {"training.weak_labeler.epochs": 2, "training.weak_labeler.max_tokens": 16}
     recipe, said = recipes_with("meld", **epochs)
     assert recipe.further is not None
-    seen: list[FurtherTraining] = []
+    seen: list[tuple[WeakLabeler, FurtherTraining]] = []
 
     def further(first: Path) -> FurtherTraining:
-        seen.append(recipe.further(first))
-        return seen[-1]
+        seen.append((WeakLabeler.load(first), recipe.further(first)))
+        return seen[-1][1]
 
     epochs_told: list[int] = []
     context = TrainingContext(
@@ -213,11 +213,11 @@ def test_the_second_training_goes_on_from_the_first(
     )
     start = partial(recipe.start, recipe.options)
     result = train_twice(further, start, recipe.rows, recipe.options, tmp_path / "model", context)
-    (second,) = seen
+    ((first, second),) = seen
+    assert sorted(path.name for path in result.path.iterdir()) == ["encoder", "head.json", "head.safetensors"]
     assert epochs_told == [1, 2, 3]
     assert [epoch.epoch for epoch in result.history] == [1, 2, 3]
     assert not list(tmp_path.glob("checkpoints*/*"))
-    first = WeakLabeler.load(tmp_path / "model" / "first")
     text, truth = second.rows.train[-1]
     answer = first.probabilities([text], 1)[0].numpy()
     inside = [label for label, share in enumerate(truth) if share]

@@ -1,5 +1,6 @@
 """A second training that goes on from the model of a first one, on rows that the first one's answers are part of."""
 
+import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -41,24 +42,19 @@ def train_twice(
     Returns:
         The second training's result, with the epochs of both.
     """
-    first = train_model(start, rows, options, out_dir / "first", replace(context, keep_checkpoint=True))
-    before = len(first.history)
-    updates = [0]
-
-    def on_epoch(epoch: EpochMetrics) -> None:
-        if context.on_epoch is not None:
-            context.on_epoch(replace(epoch, epoch=before + epoch.epoch))
-
-    def on_update(number: int, loss: float) -> None:
-        if context.on_update is not None:
-            context.on_update(sum(updates) + number, loss)
-
-    second = further(first.path)
     place = context.checkpoints
-    told = replace(
-        context, checkpoints=None if place is None else f"{place}-second", on_epoch=on_epoch, on_update=on_update
-    )
-    result = train_model(second.start, second.rows, second.options, out_dir, told)
+    with tempfile.TemporaryDirectory() as scratch:
+        first = train_model(start, rows, options, Path(scratch) / "first", replace(context, keep_checkpoint=True))
+        before = len(first.history)
+
+        def on_epoch(epoch: EpochMetrics) -> None:
+            if context.on_epoch is not None:
+                context.on_epoch(replace(epoch, epoch=before + epoch.epoch))
+
+        second = further(first.path)
+        # Losses by update are told of the first training alone: their numbers would begin again.
+        told = replace(context, checkpoints=place and f"{place}-second", on_epoch=on_epoch, on_update=None)
+        result = train_model(second.start, second.rows, second.options, out_dir, told)
     if place is not None and not context.keep_checkpoint:
         Checkpoints(place, "").clear()
     return replace(
