@@ -58,6 +58,7 @@ ROLES = {
         "etl.safety.training",
         "etl.safety.tuning",
         "etl.training.calibration",
+        "etl.training.coarse_labels",
         "etl.training.held_out_classifiers",
         "etl.training.held_out_texts",
         "etl.training.loop",
