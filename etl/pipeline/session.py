@@ -95,8 +95,6 @@ def spark_configuration(settings: Settings) -> dict[str, str]:
         conf[PARALLELISM] = str(spark.parallelism)
     if spark.shuffle_partitions:
         conf["spark.sql.shuffle.partitions"] = str(spark.shuffle_partitions)
-    if spark.local and Path(__file__).is_file():
-        conf["spark.python.daemon.module"] = "udfs.spark_daemon"
     conf |= spark.conf
     if spark.local:
         given = conf.get(JAVA_OPTIONS, "")

@@ -319,7 +319,7 @@ def _process(session: int, whom: str) -> int | None:
     if whom == "driver":
         return session
     found = processes(session)
-    daemons = {process for process, (_, command) in found.items() if b"spark_daemon" in command or b"daemon" in command}
+    daemons = {process for process, (_, command) in found.items() if b"daemon" in command}
     if whom == "jvm":
         return next((process for process, (_, command) in found.items() if b"java" in command.split(b"\0")[0]), None)
     return next((process for process in sorted(daemons, reverse=True) if found[process][0] in daemons), None)
