@@ -160,6 +160,15 @@ class Settings(Section):
             return given
         return _laid_over({"edos": {"emotion_transcripts": subtitles.get("turn_examples") or []}}, given)
 
+    @model_validator(mode="after")
+    def one_process_learns_from_transcripts(self) -> "Settings":
+        if self.edos.emotion_transcripts and self.training.processes > 1:
+            raise ValueError(
+                "edos.emotion_transcripts is learned by one process alone: set training.processes=1, or"
+                " edos.emotion_transcripts=[]"
+            )
+        return self
+
     @model_validator(mode="before")
     @classmethod
     def no_self_labeler_without_expansion(cls, given: Any) -> Any:
@@ -340,6 +349,8 @@ def _one_line(error: ValidationError) -> str:
 def _problem(problem: Mapping[str, Any]) -> str:
     key = _short(".".join(str(part) for part in problem["loc"]))
     given = _short(repr(problem["input"]))
+    if not key:
+        return str(problem["msg"]).removeprefix("Value error, ")
     if problem["type"] == "extra_forbidden":
         return f"setting {key} is not known{_meant(key)}"
     if problem["type"] in ("model_type", "model_attributes_type"):

@@ -59,6 +59,13 @@ def test_trusted_learns_emotions_from_the_transcripts_of_turns(given: list[str],
     assert load_settings("local", [], given).edos.emotion_transcripts == transcripts
 
 
+def test_several_processes_do_not_learn_from_transcripts() -> None:
+    given = ["edos.preset=trusted", "subtitles.turn_examples=[meld]", "training.processes=2"]
+    with pytest.raises(InputError, match=r"^edos\.emotion_transcripts is learned by one process alone: set training"):
+        load_settings("local", [], given)
+    assert load_settings("local", [], [*given, "edos.emotion_transcripts=[]"]).training.processes == 2
+
+
 @pytest.mark.parametrize("preset", PRESETS)
 def test_other_settings_override_the_preset(preset: str) -> None:
     given = [f"edos.preset={preset}", "subtitles.cleaning.min_certainty=0.6", "edos.choice=random"]

@@ -253,8 +253,3 @@ def test_a_kill_in_the_second_training_repeats_no_epoch_of_the_first(
     resumed = train_twice(whole, *given, tmp_path / "resumed", context)
     assert sum(line.startswith("epoch") for line in said) == 1
     assert resumed.metrics == undisturbed.metrics
-
-
-def test_several_processes_are_refused(recipes_with: Callable[..., tuple[Recipe, list[str]]]) -> None:
-    with pytest.raises(InputError, match=r"edos\.emotion_transcripts: one process alone learns from transcripts"):
-        recipes_with("meld", **{"training.processes": 2})

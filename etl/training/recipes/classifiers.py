@@ -19,7 +19,7 @@ from etl.pipeline.model_loader import ResolvedModel
 from etl.pipeline.outcome import DroppedRow, Trained
 from etl.pipeline.stage_run import StageRun
 from etl.training.calibration import calibration, set_temperature
-from etl.training.coarse_labels import SETTING, TranscriptChoice, coarse_figures, coarse_rows, within_groups
+from etl.training.coarse_labels import TranscriptChoice, coarse_figures, coarse_rows, within_groups
 from etl.training.held_out_classifiers import ClassifierTest, answers_to
 from etl.training.loop.further import FurtherTraining
 from etl.training.recipes.soft_rows import one_hot, soft_rows, teacher_answers
@@ -197,12 +197,10 @@ def with_transcripts(
         item: what the classifier reads of a history.
 
     Raises:
-        InputError: several processes train, or see `emotion_utterances`.
+        InputError: see `emotion_utterances`.
     """
     if not transcripts:
         return recipe
-    if run.compute.processes > 1:
-        raise InputError(f"{SETTING}: one process alone learns from transcripts: set training.processes=1, or unset it")
     given, chosen_on, held_out = coarse_rows(transcripts, taxonomy)
     if not any(given.emotional) or not held_out.histories:
         run.say("no transcript has emotions of people that the taxonomy knows: learned from the examples alone")
