@@ -1,5 +1,7 @@
 """Keys and sort orders that depend on content alone."""
 
+import hashlib
+
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
@@ -34,3 +36,8 @@ def shuffled(values: Column, *keys: Column, seed: int, of: str) -> Column:
         values, lambda v: F.struct(content_order(*keys, v, seed=seed, of=of).alias("order"), v.alias("value"))
     )
     return F.transform(F.array_sort(keyed), lambda pair: pair["value"])
+
+
+def text_share(text: str) -> float:
+    """Return a number in 0..1 from a hash of a text."""
+    return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big") / 2**64

@@ -11,7 +11,7 @@ import pandas as pd
 
 from conf.errors import InputError
 from etl.subtitles.dialogue_corpora import DAILYDIALOG, dialogue_utterances, turns_of_lines, turns_of_reccon
-from etl.subtitles.transcripts import transcript_utterances, without_repeats
+from etl.subtitles.transcripts import parted_utterances, transcript_utterances
 
 CORPORA = {
     "meld": ("train_sent_emo.csv", "dev_sent_emo.csv"),
@@ -59,12 +59,7 @@ def emotion_utterances(folders: Sequence[str], setting: str) -> tuple[dict[str, 
     """
     training, held_out, _ = example_frames(folders, setting)
     known = [name for name in training if "Emotion" in training[name] and "Emotion" in held_out[name]]
-    unseen = {name: transcript_utterances(held_out[name], name, f"{name} dev") for name in known}
-    seen = {
-        name: without_repeats(transcript_utterances(training[name], name, f"{name} train"), unseen.values())
-        for name in known
-    }
-    return seen, unseen
+    return parted_utterances({name: training[name] for name in known}, {name: held_out[name] for name in known})
 
 
 def training_utterances(folders: Sequence[str], setting: str) -> dict[str, pd.DataFrame]:

@@ -28,10 +28,6 @@ def _speakers(value: str) -> str:
     return "|".join(sorted(part.strip(" '\"[]").casefold() for part in re.split(r"',|\",", value)))
 
 
-def _small(value: str) -> str:
-    return value.strip().lower()
-
-
 def transcript_utterances(frame: pd.DataFrame, corpus: str, name: str) -> pd.DataFrame:
     """Return the utterances of a MELD or EmoryNLP CSV, in order.
 
@@ -65,7 +61,9 @@ def transcript_utterances(frame: pd.DataFrame, corpus: str, name: str) -> pd.Dat
             "position": position.astype(int),
             "speaker": frame["Speaker"].fillna("").astype(str).map(_speakers),
             "utterance": frame["Utterance"].fillna("").astype(str),
-            "emotion": frame["Emotion"].fillna("").astype(str).map(_small) if "Emotion" in frame else "",
+            "emotion": frame["Emotion"].fillna("").astype(str).map(str.strip).map(str.lower)
+            if "Emotion" in frame
+            else "",
         }
     )
     return table.sort_values(["scene", "position"], kind="stable", ignore_index=True)
@@ -127,6 +125,21 @@ def sentence_pairs(utterances: pd.DataFrame, source: str) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=list(PAIR_COLUMNS))
 
 
+def parted_utterances(
+    training: Mapping[str, pd.DataFrame],
+    held_out: Mapping[str, pd.DataFrame],
+    further: Mapping[str, pd.DataFrame] | None = None,
+) -> tuple[dict[str, pd.DataFrame], dict[str, pd.DataFrame]]:
+    """Return the utterances to learn from and the held-out ones, without training scenes that a held-out one repeats.
+
+    Arguments and errors are those of :func:`transcript_pairs`.
+    """
+    unseen = {name: transcript_utterances(frame, name, f"{name} dev") for name, frame in held_out.items()}
+    seen = {name: transcript_utterances(frame, name, f"{name} train") for name, frame in training.items()}
+    seen |= further or {}
+    return {name: without_repeats(utterances, unseen.values()) for name, utterances in seen.items()}, unseen
+
+
 def transcript_pairs(
     training: Mapping[str, pd.DataFrame],
     held_out: Mapping[str, pd.DataFrame],
@@ -142,12 +155,8 @@ def transcript_pairs(
     Raises:
         InputError: see :func:`transcript_utterances`.
     """
-    unseen = {name: transcript_utterances(frame, name, f"{name} dev") for name, frame in held_out.items()}
-    seen = {name: transcript_utterances(frame, name, f"{name} train") for name, frame in training.items()}
-    train = [
-        sentence_pairs(without_repeats(utterances, unseen.values()), name)
-        for name, utterances in {**seen, **(further or {})}.items()
-    ]
+    seen, unseen = parted_utterances(training, held_out, further)
+    train = [sentence_pairs(utterances, name) for name, utterances in seen.items()]
     dev = [sentence_pairs(utterances, name) for name, utterances in unseen.items()]
     none = pd.DataFrame(columns=list(PAIR_COLUMNS))
     return (

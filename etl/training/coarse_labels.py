@@ -4,7 +4,6 @@ The examples of the paper are told to a stranger, and have hardly a line without
 are like a film's, and four in ten are neutral. A class stands for a group of labels; a row does not say for which.
 """
 
-import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,6 +14,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from conf.taxonomy import Taxonomy
+from etl.common.hashes import text_share
 from etl.subtitles.transcript_files import emotion_utterances
 from etl.training.data_inputs import rows_digest
 from etl.training.held_out_classifiers import ClassifierTest, answers_to, load_on_device
@@ -90,14 +90,9 @@ def coarse_rows(folders: Sequence[str], taxonomy: Taxonomy) -> tuple[CoarseRows,
     learned: dict[str, pd.DataFrame] = {}
     chosen_on: dict[str, pd.DataFrame] = {}
     for name, utterances in training.items():
-        apart = utterances["scene"].map(lambda scene, name=name: _share(f"{name}:{scene}") < CHOICE_SHARE)
-        learned[name], chosen_on[name] = utterances[~apart.astype(bool)], utterances[apart.astype(bool)]
+        apart = (name + ":" + utterances["scene"]).map(text_share) < CHOICE_SHARE
+        learned[name], chosen_on[name] = utterances[~apart], utterances[apart]
     return _rows(learned, groups), _rows(chosen_on, groups), _rows(held_out, groups)
-
-
-def _share(key: str) -> float:
-    """Return a number in 0..1 from a hash of the key."""
-    return int.from_bytes(hashlib.sha256(key.encode()).digest()[:8], "big") / 2**64
 
 
 def _rows(corpora: Mapping[str, pd.DataFrame], groups: Mapping[str, tuple[int, ...]]) -> CoarseRows:
@@ -119,11 +114,18 @@ def _rows(corpora: Mapping[str, pd.DataFrame], groups: Mapping[str, tuple[int, .
 
 def within_groups(probabilities: NDArray[Any], groups: Sequence[Sequence[int]]) -> NDArray[Any]:
     """Return probabilities (rows, labels) that are 0 outside each row's group, and add up to 1 in it."""
-    inside = np.zeros(probabilities.shape)
-    for row, group in enumerate(groups):
-        # Where all are next to 0, no label of the group is more probable than the others.
-        inside[row, list(group)] = probabilities[row, list(group)] + np.finfo(np.float32).tiny
+    # Where all are next to 0, no label of the group is more probable than the others.
+    tiny = float(np.finfo(np.float32).tiny)
+    inside = np.where(_members(groups, probabilities.shape[1]), probabilities.astype(float) + tiny, 0.0)
     return inside / inside.sum(axis=1, keepdims=True)
+
+
+def _members(groups: Sequence[Sequence[int]], labels: int) -> NDArray[np.bool_]:
+    """Return whether each label is in each row's group (rows, labels)."""
+    member = np.zeros((len(groups), labels), bool)
+    for row, group in enumerate(groups):
+        member[row, list(group)] = True
+    return member
 
 
 def coarse_figures(probabilities: NDArray[Any], rows: CoarseRows, taxonomy: Taxonomy) -> dict[str, float]:
@@ -145,9 +147,7 @@ def coarse_figures(probabilities: NDArray[Any], rows: CoarseRows, taxonomy: Taxo
     labels = probabilities.argmax(axis=1)
     called = np.asarray(kinds)[labels]
     truth = np.asarray(rows.emotional)
-    member = np.zeros(probabilities.shape, bool)
-    for row, group in enumerate(rows.groups):
-        member[row, list(group)] = True
+    member = _members(rows.groups, probabilities.shape[1])
     figures = {"emotional_share": float(truth.mean())}
     if 0 < truth.sum() < len(truth):
         figures["emotional_auc"] = float(roc_auc_score(truth, probabilities[:, kinds].sum(axis=1)))
@@ -174,7 +174,7 @@ class TranscriptChoice(ClassifierTest):
         super().__init__(
             validation.model, validation.rows, validation.metric, validation.labels, device=validation.device
         )
-        self.of_labels = validation.metric
+        self.validation = validation
         self.metric = f"{validation.metric}_and_emotional_auc"
         self.items = items
         self.known = known
@@ -184,7 +184,8 @@ class TranscriptChoice(ClassifierTest):
         return rows_digest([*self.rows, *zip(self.items, self.known.groups, strict=True)])
 
     def score(self, path: Path) -> float:
-        validation = ClassifierTest(self.model, self.rows, self.of_labels, self.labels, self.device)
         model = load_on_device(self.model, path, self.device)
         answers = answers_to(model, [(item, None) for item in self.items])
-        return validation.score(path) + coarse_figures(answers, self.known, self.taxonomy).get("emotional_auc", 0.5)
+        return self.validation.score(path) + coarse_figures(answers, self.known, self.taxonomy).get(
+            "emotional_auc", 0.5
+        )

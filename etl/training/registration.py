@@ -75,7 +75,7 @@ class Recipe:
         rows_out: number of labelled rows used, for training or held out.
         dropped: rows of the ledger.
         params, tags: of the run, in addition to the options and versions.
-        further: from the folder of a trained model to a second training, which goes on from it; None: there is none.
+        further: makes a second training of the trained model, given its folder; None: the model is trained once.
         members: how many models are trained, with different seeds, to answer as one.
         differs: what sets the run apart from others of the model, in its name beside the seed.
         finish: changes the trained model before it is evaluated.

@@ -48,7 +48,7 @@ TRAINED = (
     "training.weak_labeler.head_learning_rate=1e-3",
     "training.weak_labeler.max_tokens=64",
 )
-"""What the profiles of a cluster and of one machine set differently: with the same, both train the same model."""
+"""Settings in which the profiles `emr` and `local` differ. Both runs get these, so that they train the same model."""
 BREAKS_ONCE = """
 import os
 import torch

@@ -35,6 +35,7 @@ from udfs.models.classifiers.weak_labeler import WeakLabeler
 
 EDOS = load_taxonomy("edos")
 ID = {name: number for number, name in enumerate(EDOS.names)}
+RecipeWith = Callable[..., tuple[Recipe, list[str]]]
 MELD = ("Utterance", "Speaker", "Emotion", "Dialogue_ID", "Utterance_ID")
 SMALL = Taxonomy(
     name="small",
@@ -143,7 +144,7 @@ def test_figures_stand_beside_their_floors() -> None:
 @pytest.fixture
 def recipes_with(
     spark: SparkSession, group_encoder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> Callable[..., tuple[Recipe, list[str]]]:
+) -> RecipeWith:
     """A function that gives a weak labeler's recipe with the named folders of transcripts, and the lines said."""
     recipes: list[Recipe] = []
     monkeypatch.setattr(classifiers, "train_and_register", lambda recipe, run: recipes.append(recipe))
@@ -169,7 +170,7 @@ def recipes_with(
 
 
 def test_a_recipe_takes_the_transcripts_and_tells_of_them(
-    recipes_with: Callable[..., tuple[Recipe, list[str]]],
+    recipes_with: RecipeWith,
 ) -> None:
     plain, _ = recipes_with()
     recipe, said = recipes_with("meld", "emorynlp")
@@ -186,15 +187,13 @@ def test_a_recipe_takes_the_transcripts_and_tells_of_them(
     assert said[-1].startswith(f"{learned:,} utterances of transcripts to train on, ")
 
 
-def test_transcripts_without_emotions_leave_the_recipe(recipes_with: Callable[..., tuple[Recipe, list[str]]]) -> None:
+def test_transcripts_without_emotions_leave_the_recipe(recipes_with: RecipeWith) -> None:
     recipe, said = recipes_with(".")
     assert recipe.further is None
     assert said[-1].startswith("no transcript has emotions of people that the taxonomy knows")
 
 
-def test_the_second_training_goes_on_from_the_first(
-    recipes_with: Callable[..., tuple[Recipe, list[str]]], tmp_path: Path
-) -> None:
+def test_the_second_training_goes_on_from_the_first(recipes_with: RecipeWith, tmp_path: Path) -> None:
     """Truths of the transcripts are the first model's answers within their groups; those of examples stay."""
     epochs = {"training.weak_labeler.epochs": 2, "training.weak_labeler.max_tokens": 16}
     recipe, said = recipes_with("meld", **epochs)
@@ -231,9 +230,7 @@ def test_the_second_training_goes_on_from_the_first(
     assert said[-1].startswith("on ")
 
 
-def test_a_kill_in_the_second_training_repeats_no_epoch_of_the_first(
-    recipes_with: Callable[..., tuple[Recipe, list[str]]], tmp_path: Path
-) -> None:
+def test_a_kill_in_the_second_training_repeats_no_epoch_of_the_first(recipes_with: RecipeWith, tmp_path: Path) -> None:
     recipe, _ = recipes_with("meld", **{"training.weak_labeler.epochs": 2, "training.weak_labeler.max_tokens": 16})
     assert recipe.further is not None
     whole = recipe.further

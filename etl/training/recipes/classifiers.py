@@ -1,6 +1,5 @@
 """The trainings of EDOS's classifiers: the weak labeler, the dialogue classifier and the self-labeler."""
 
-import hashlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -14,6 +13,7 @@ from pyspark.sql import functions as F
 from conf.errors import InputError
 from conf.taxonomy import Taxonomy
 from conf.training_settings import DialogueClassifierSettings, EmotionClassifierSettings, WeakLabelerSettings
+from etl.common.hashes import text_share
 from etl.edos.weak_examples import WeakExamples, read_weak_examples
 from etl.pipeline.model_loader import ResolvedModel
 from etl.pipeline.outcome import DroppedRow, Trained
@@ -86,8 +86,8 @@ def weak_rows(folder: str | None, labels: Sequence[str]) -> WeakRows:
     chosen_on = [row for row in given["valid"].rows if row[0] not in in_test] if has_test else []
     known = in_test | {text for text, _ in chosen_on}
     usable = [row for row in given["train"].rows if row[0] not in known]
-    validation = chosen_on or [row for row in usable if _share(row[0]) < VALIDATION_SHARE]
-    train = usable if chosen_on else [row for row in usable if _share(row[0]) >= VALIDATION_SHARE]
+    validation = chosen_on or [row for row in usable if text_share(row[0]) < VALIDATION_SHARE]
+    train = usable if chosen_on else [row for row in usable if text_share(row[0]) >= VALIDATION_SHARE]
     dropped = [row for examples in given.values() for row in examples.dropped]
     dropped += [DroppedRow("file", name, "unknown_file", f"read are {', '.join(PARTS)}", 0) for name in others]
     seen = len(given["train"].rows) - len(usable)
@@ -400,8 +400,3 @@ def _file(folder: str, part: str) -> Iterator[Path]:
     """Yield the file of a part, if it is there."""
     paths = [Path(folder, f"classifier_{part}{ending}") for ending in (".txt", ".txt.gz")]
     yield from [path for path in paths if path.is_file()][:1]
-
-
-def _share(text: str) -> float:
-    """Return a number in 0..1 from a hash of the text."""
-    return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big") / 2**64
