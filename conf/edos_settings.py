@@ -265,6 +265,13 @@ class EdosSettings(Section):
     validation_share: float = Field(
         0.1, gt=0, lt=1, description="of all crowd labels; the authors' script: 0.2 (60, 20 and 20 %)"
     )
+    accepted_accuracy: float = added(
+        0.8,
+        gt=0,
+        lt=1,
+        description="ours: a label is accepted from the confidence on from which so large a share of the validation"
+        " rows with it is right",
+    )
     report: ReportSettings = ReportSettings()
     llm_annotator: LlmAnnotatorSettings = added(LlmAnnotatorSettings())
     expansion: ExpansionSettings = ExpansionSettings()
@@ -296,6 +303,9 @@ class PublishingSettings(Section):
         "other",
         pattern=r"[a-z0-9][a-z0-9.-]{0,40}",
         description="of the export: an SPDX identifier in small letters, checked against its sources; other: undecided",
+    )
+    accepted_only: bool = added(
+        False, description="labels that are not accepted (edos.accepted_accuracy), and their confidences, become null"
     )
     formats: tuple[Literal["parquet", "jsonl"], ...] = Field(("parquet", "jsonl"), min_length=1)
     test_share: float = Field(0.1, gt=0, lt=0.5, description="of films; EDOS 5 splits 80, 10 and 10 %")

@@ -24,6 +24,7 @@ _FACTS: Fields = {"title": TEXT, "year": INTEGER, "genres": [TEXT], "certainty":
 _DETAILS: Fields = {
     "label": TEXT,
     "confidence": FLOAT,
+    "label_accepted": BOOLEAN,
     "start_ms": INTEGER,
     "end_ms": INTEGER,
     "certainty": FLOAT,

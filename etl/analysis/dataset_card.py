@@ -21,9 +21,9 @@ SPLITS = ("train", "validation", "test")
 LICENCE_NAME = "licences-of-the-sources"
 """What ``other`` is called on the hub: the card's section on the licence has the licence of each source."""
 _DETAILS = (
-    ", `start_ms` and `end_ms`, `certainty` (probability that it is one speaker's, and whole), `border` (what decided "
-    "that it opens: start of the film, silence, mark, carried from another upload, model, or the rule in its place), "
-    "`border_certainty`, and "
+    ", `label_accepted` (whether the confidence reaches the threshold of its label), `start_ms` and `end_ms`, "
+    "`certainty` (probability that it is one speaker's, and whole), `border` (what decided that it opens: start of "
+    "the film, silence, mark, carried from another upload, model, or the rule in its place), `border_certainty`, and "
     "`speaker` (name of the label that it opens with)"
 )
 ORIGINS = {
@@ -449,7 +449,15 @@ def _trust(findings: Findings) -> str:
         if "macro_f1" in known
         else "The classifier's metrics on held-out turns are not available."
     )
-    return measured + ("" if unsure is None else f" {percent(unsure)} of the turns have a confidence under 0.5.")
+    if unsure is not None:
+        measured += f" {percent(unsure)} of the turns have a confidence under 0.5."
+    if findings.accepted is None:
+        return measured
+    share, right = findings.accepted
+    return (
+        f"{measured} `label_accepted` marks the labels whose confidence reaches a threshold of their own: "
+        f"{percent(share)} of the crowd's test turns, of which {percent(right)} are right."
+    )
 
 
 def _trained_on(findings: Findings) -> str:

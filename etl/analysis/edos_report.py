@@ -7,7 +7,7 @@ from etl.analysis.findings import Findings
 from etl.analysis.pages import percent
 from etl.analysis.report_labels import by_film, by_turn, flow, labels
 from etl.analysis.report_making import dropped, funnel, made, silences, sizes
-from etl.analysis.report_trust import classes, confidence, dialogues, limits, people, sentences
+from etl.analysis.report_trust import accepted, classes, confidence, dialogues, limits, people, sentences
 
 if TYPE_CHECKING:
     from markupsafe import Markup
@@ -31,6 +31,7 @@ def report(findings: Findings, examples: int = 12, flow_labels: int = 9, search:
         ("by-film", "Labels by genre and decade", by_film(findings)),
         ("classes", "The classifier by label", classes(findings)),
         ("confidence", "Confidence of the classifier", confidence(findings)),
+        ("accepted", "Labels that are accepted", accepted(findings)),
         ("silences", "Silences between dialogues", silences(findings)),
         ("examples", "Dialogues with their labels", dialogues(findings, examples, search)),
         ("people", "Labels by people", people(findings)),

@@ -65,6 +65,14 @@ class Findings:
         return sum(row["share"] for row in rows if row["to_confidence"] <= UNSURE) if rows else None
 
     @property
+    def accepted(self) -> tuple[float, float] | None:
+        """Return the share of test turns whose label is accepted, and how many of these are right; None: unknown."""
+        all_labels = next(iter(self.rows("edos_accepted_labels")), None)
+        if not all_labels or not all_labels["accepted"]:
+            return None
+        return all_labels["accepted"] / all_labels["turns"], all_labels["accepted_accuracy"]
+
+    @property
     def recorded(self) -> bool:
         """Return whether answers were recorded beforehand instead of asked from a model."""
         return any(name.startswith("recorded:") for name in self.made_with.get(WRITTEN_BY, "").split(", "))

@@ -32,7 +32,11 @@ def limits(findings: Findings) -> "Markup":
         else " Its metrics on held-out turns are not available here."
     )
     unsure = findings.unsure_share
-    weak = "" if unsure is None else f" {percent(unsure)} of the turns have a confidence under 50%: filter by it."
+    weak = (
+        ""
+        if unsure is None
+        else f" {percent(unsure)} of the turns have a confidence under 50%: filter by label_accepted."
+    )
     return pages.limits(
         (
             "The labels were given by a model and not by people." + quality + weak,
@@ -83,6 +87,40 @@ def confidence(findings: Findings) -> "Markup | str":
     table = pages.records(rows, {"from_confidence": "from", "to_confidence": "to", "turns": "turns", "share": "share"})
     chart = pages.figure(picture, caption="Share of the turns by confidence, in tenths.")
     return pages.paragraph(text) + chart + pages.details("The chart as a table", table)
+
+
+def accepted(findings: Findings) -> "Markup | str":
+    """Return how often labels are right on the test turns that the classifier is surest of, and what is accepted."""
+    curve = findings.rows("edos_label_curve")
+    rows = findings.rows("edos_accepted_labels")
+    if not curve or not rows:
+        return ""
+    lines = []
+    for row in curve:
+        share, right = percent(row["surest_share"]), percent(row["accuracy"])
+        drawn = [Bar(row["accuracy"], "emotion", f"the surest {share}: {right} right, {row['turns']:,} turns")]
+        lines.append((f"surest {share}", bars(drawn, 10), [right, f"{row['least_confidence']:.2f}"]))
+    text = (
+        "Of the crowd's test turns, which nothing was trained or chosen on. As many turns at random would be right as "
+        f"often as all are, {percent(curve[-1]['accuracy'])}."
+    )
+    found = findings.accepted
+    if found:
+        text += (
+            f" label_accepted marks the labels whose confidence reaches a threshold of their own: {percent(found[0])} "
+            f"of the test turns, {percent(found[1])} of them right."
+        )
+    text += " Turns of other films than the crowd saw can be less often right."
+    titles = {
+        "label": "label",
+        "least_confidence": "least confidence",
+        "turns": "test turns",
+        "accuracy": "right",
+        "accepted": "accepted",
+        "accepted_accuracy": "of them right",
+    }
+    table = pages.details("By label, as a table", pages.records(rows, titles))
+    return pages.paragraph(text) + pages.chart(("turns", "right", "least confidence"), lines) + table
 
 
 def classes(findings: Findings) -> "Markup | str":

@@ -29,4 +29,7 @@ def finished_rows(read: DataFrame) -> DataFrame:
     """Return the rows of ``edos.dialogues`` of published dialogues: dialogue_id, texts, labels, confidences."""
     turn = "(text, at) -> named_struct('text', text, 'label', labels[at], 'confidence', confidences[at])"
     turns = F.expr(f"transform(texts, {turn})")
-    return read.select("dialogue_id", own_film().alias("movie_id"), F.lit(MODEL).alias("model"), turns.alias("turns"))
+    unknown = F.lit(None).cast("array<boolean>").alias("accepted")
+    return read.select(
+        "dialogue_id", own_film().alias("movie_id"), F.lit(MODEL).alias("model"), turns.alias("turns"), unknown
+    )

@@ -48,12 +48,13 @@ def distinct_histories(initial: DataFrame) -> DataFrame:
     return histories.dropDuplicates(["history_hash"]).withColumnRenamed("history", "turns")
 
 
-def labelled_dialogues(initial: DataFrame, scores: DataFrame, model: str) -> Outcome:
-    """Return the finished EDOS rows: every turn with label and confidence (EDOS 3.3).
+def labelled_dialogues(initial: DataFrame, scores: DataFrame, thresholds: DataFrame, model: str) -> Outcome:
+    """Return the finished EDOS rows: every turn with label and confidence (EDOS 3.3), and whether it is accepted.
 
     Args:
         initial: ``edos.initial``.
         scores: ``edos.dialogue_scores``.
+        thresholds: ``edos.label_thresholds``. Labels without a threshold are not accepted.
         model: identity of the dialogue classifier. Rows of other models are ignored.
 
     Returns:
@@ -63,7 +64,10 @@ def labelled_dialogues(initial: DataFrame, scores: DataFrame, model: str) -> Out
         "dialogue_id", "movie_id", "turn", "text", history_hash(F.col("history")).alias("history_hash")
     )
     answered = turns.join(scores.where(F.col("model") == model).drop("model"), "history_hash")
-    turn = F.struct("turn", "text", "label", "confidence")
+    least = thresholds.where(F.col("model") == model).select("label", "threshold")
+    answered = answered.join(F.broadcast(least), "label", "left")
+    accepted = F.coalesce(F.col("confidence") >= F.col("threshold"), F.lit(False)).alias("accepted")
+    turn = F.struct("turn", "text", "label", "confidence", accepted)
     dialogues = answered.groupBy("dialogue_id", "movie_id").agg(
         F.sort_array(F.collect_list(turn)).alias("turns"), F.min("error").alias("error")
     )
@@ -75,6 +79,7 @@ def labelled_dialogues(initial: DataFrame, scores: DataFrame, model: str) -> Out
             "turns",
             lambda t: F.struct(t["text"].alias("text"), t["label"].alias("label"), t["confidence"].alias("confidence")),
         ).alias("turns"),
+        F.col("turns")["accepted"].alias("accepted"),
     )
     failed = dialogues.where(F.col("error").isNotNull())
     return Outcome(rows, failed.select(*dropped_columns("dialogue", "dialogue_id", "model_failed", 1, F.col("error"))))

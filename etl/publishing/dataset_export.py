@@ -20,6 +20,7 @@ from etl.pipeline.session import close_session, spark_session
 from etl.pipeline.stage_run import StageRun
 from etl.publishing.dataset_findings import CARD_VIEWS, gather
 from etl.publishing.edos_rows import (
+    accepted_alone,
     film_titles,
     of_films,
     published_rows,
@@ -145,6 +146,8 @@ def publish(run: StageRun, made_with: MadeWith, labels: str = "edos") -> str:
     labelled = lakehouse.read(DIALOGUES) if labels == "edos" else weakly_labelled(clean, lakehouse.read(WEAK_LABELS))
     if labels == "none":
         labelled = without_labels(clean)
+    if publishing.accepted_only:
+        labelled = accepted_alone(labelled)
     dialogues = of_films(labelled, clean, publishing.years, publishing.genres, publishing.languages)
     manifest = exported(
         run,

@@ -23,6 +23,8 @@ CARD_VIEWS = (
     "edos_label_distribution",
     "edos_funnel",
     "edos_confidence",
+    "edos_label_curve",
+    "edos_accepted_labels",
     "edos_audit",
     "edos_table_5",
     "edos_origins",

@@ -38,9 +38,9 @@ def text_check(text: Column) -> Column:
 
 FACTS = ("title", "year", "genres", "certainty")
 """What is known about a dialogue's film, and the probability that all its borders are right."""
-DETAILS = ("start_ms", "end_ms", "certainty", "border", "border_certainty", "speaker")
-"""What is known about a turn: times, the probability that it is one speaker's and whole, what decided that it opens,
-how certain that is, and the name of the label that it opens with."""
+DETAILS = ("label_accepted", "start_ms", "end_ms", "certainty", "border", "border_certainty", "speaker")
+"""What is known about a turn: whether its label is accepted, times, the probability that it is one speaker's and whole,
+what decided that it opens, how certain that is, and the name of the label that it opens with."""
 
 
 def published_rows(
@@ -56,7 +56,7 @@ def published_rows(
     """Return one row a dialogue for publication, split by film.
 
     Args:
-        dialogues: ``edos.dialogues``, or other labelled dialogues with its columns.
+        dialogues: ``edos.dialogues``, or other labelled dialogues with its columns; ``accepted`` may be missing.
         clean: ``subtitles.clean_dialogues``, with the same turns in the same order.
         references: whether turns have sentence numbers instead of texts.
         test_share, validation_share: of films.
@@ -76,6 +76,10 @@ def published_rows(
     joined = split.join(clean.select(*own), "dialogue_id", "inner" if references else "left")
     title = F.lit(None).cast("string").alias("title")
     joined = joined.select("*", title) if titles is None else joined.join(F.broadcast(titles), "movie_id", "left")
+
+    def accepted(turn: Column) -> Column:
+        return F.get("accepted", turn) if "accepted" in dialogues.columns else F.lit(None).cast("boolean")
+
     turns = F.transform(
         "turns",
         lambda turn, i: F.struct(
@@ -85,6 +89,7 @@ def published_rows(
             turn["text"].alias("text"),
             turn["label"].alias("label"),
             turn["confidence"].alias("confidence"),
+            accepted(i).alias("label_accepted"),
             F.get("clean_turns", i)["start_ms"].alias("start_ms"),
             F.get("clean_turns", i)["end_ms"].alias("end_ms"),
             F.get("certainties", i).cast("float").alias("certainty"),
@@ -139,6 +144,26 @@ def without_labels(clean: DataFrame) -> DataFrame:
     none = (F.lit(None).cast("string").alias("label"), F.lit(None).cast("float").alias("confidence"))
     turns = F.transform("turns", lambda turn: F.struct(turn["text"].alias("text"), *none)).alias("turns")
     return clean.select("dialogue_id", "movie_id", F.lit(None).cast("string").alias("model"), turns)
+
+
+def accepted_alone(dialogues: DataFrame) -> DataFrame:
+    """Return labelled dialogues in which labels that are not accepted, and their confidences, are null.
+
+    Args:
+        dialogues: ``edos.dialogues``; without ``accepted``, or where it is null, nothing is known and labels stay.
+    """
+    if "accepted" not in dialogues.columns:
+        return dialogues
+
+    def turn(one: Column, i: Column) -> Column:
+        kept = F.coalesce(F.get("accepted", i), F.lit(True))
+        return F.struct(
+            one["text"].alias("text"),
+            F.when(kept, one["label"]).alias("label"),
+            F.when(kept, one["confidence"]).alias("confidence"),
+        )
+
+    return dialogues.withColumn("turns", F.transform("turns", turn))
 
 
 def _labelled(turns: str, *names: str) -> Column:

@@ -218,12 +218,33 @@ DIALOGUE_SCORES = Table(
     ("history_hash", "model"),
 )
 
+HELD_OUT_SCORES = Table(
+    "edos.held_out_scores",
+    "The dialogue classifier's answer to one held-out turn that people labelled, once per model.",
+    LABELLED_HISTORY,
+    ("history_hash", "model"),
+)
+
+LABEL_THRESHOLDS = Table(
+    "edos.label_thresholds",
+    "From which confidence on a label of the dialogue classifier is accepted, by validation rows (ours).",
+    """
+    model string, label string,
+    threshold float COMMENT 'least confidence of an accepted label; null: none is',
+    predicted bigint COMMENT 'validation rows to which the classifier gives the label',
+    accepted bigint COMMENT 'of them, with this confidence or more',
+    correct bigint COMMENT 'of these, rows that people gave the label'
+    """,
+    ("model", "label"),
+)
+
 DIALOGUES = Table(
     "edos.dialogues",
     "One finished EDOS dialogue, each turn with label and confidence.",
     """
     dialogue_id string, movie_id string, model string,
-    turns array<struct<text: string, label: string, confidence: float>>
+    turns array<struct<text: string, label: string, confidence: float>>,
+    accepted array<boolean> COMMENT 'whether the confidence of each turn reaches the threshold of its label'
     """,
     ("dialogue_id",),
 )

@@ -7,11 +7,20 @@ from pyspark.sql import DataFrame
 from conf.taxonomy import Taxonomy
 from conf.training_settings import ComparisonSettings, EmotionClassifierSettings, EmotionStudentSettings
 from etl.edos import published
+from etl.edos.label_thresholds import held_out_answers, held_out_histories, label_thresholds
 from etl.edos.turn_labels import distinct_histories, labelled_dialogues
 from etl.llm.model_stages import history_scores, model_stage
 from etl.pipeline import At, FromFiles, Incremental, Model, RowAccounting, StageRun, Units, stage
 from etl.pipeline.outcome import Outcome, Trained
-from etl.tables.edos import CLASSIFIER_TRIALS, DIALOGUE_SCORES, DIALOGUES, INITIAL, TRAINING_DIALOGUES
+from etl.tables.edos import (
+    CLASSIFIER_TRIALS,
+    DIALOGUE_SCORES,
+    DIALOGUES,
+    HELD_OUT_SCORES,
+    INITIAL,
+    LABEL_THRESHOLDS,
+    TRAINING_DIALOGUES,
+)
 
 CLASSIFIER = "emotion_classifier"
 Encoder = Annotated[str, At("models.encoder")]
@@ -103,6 +112,31 @@ def score_dialogues(initial: DataFrame) -> DataFrame:
     return distinct_histories(initial)
 
 
+@model_stage(history_scores, CLASSIFIER, 6_000, reads=(TRAINING_DIALOGUES,), writes=HELD_OUT_SCORES, units="histories")
+def score_held_out(training_dialogues: DataFrame) -> DataFrame:
+    """Score the held-out turns that people labelled by the dialogue classifier, once per model (ours)."""
+    return held_out_histories(training_dialogues)
+
+
+@stage(
+    reads=(TRAINING_DIALOGUES, HELD_OUT_SCORES),
+    writes=LABEL_THRESHOLDS,
+    models=(CLASSIFIER,),
+    units=RowAccounting("validation rows", "count_if(split = 'validation')", "sum(predicted)"),
+)
+def choose_label_thresholds(
+    training_dialogues: DataFrame,
+    scores: DataFrame,
+    accuracy: Annotated[float, At("edos.accepted_accuracy")],
+    labels: Taxonomy,
+    run: StageRun,
+) -> Outcome:
+    """Choose for each label the confidence from which on it is accepted, by validation rows (ours)."""
+    model = run.model(CLASSIFIER).identity
+    answers = held_out_answers(training_dialogues, scores, model)
+    return label_thresholds(answers.where("split = 'validation'"), labels.names, accuracy, model)
+
+
 def read_published(
     paths: Annotated[tuple[str, ...], At("edos.published_dialogues")], labels: Taxonomy, run: StageRun
 ) -> Outcome:
@@ -111,12 +145,12 @@ def read_published(
 
 
 @stage(
-    reads=(INITIAL, DIALOGUE_SCORES),
+    reads=(INITIAL, DIALOGUE_SCORES, LABEL_THRESHOLDS),
     writes=DIALOGUES,
     models=(CLASSIFIER,),
     units="dialogues",
     from_files=FromFiles(published.SETTING, read_published, RowAccounting("turns", rows_out="sum(size(turns))")),
 )
-def annotate_dialogues(initial: DataFrame, scores: DataFrame, run: StageRun) -> Outcome:
+def annotate_dialogues(initial: DataFrame, scores: DataFrame, thresholds: DataFrame, run: StageRun) -> Outcome:
     """Label every turn of every chosen dialogue with a confidence: the finished EDOS rows (EDOS 3.3)."""
-    return labelled_dialogues(initial, scores, run.model(CLASSIFIER).identity)
+    return labelled_dialogues(initial, scores, thresholds, run.model(CLASSIFIER).identity)

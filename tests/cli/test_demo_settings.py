@@ -85,7 +85,7 @@ def test_models_of_the_demo_say_that_they_are_recorded() -> None:
 
 @pytest.mark.parametrize(
     ("arguments", "number"),
-    [(["demo"], 61), (["plan", "--demo"], 61), (["run", "--demo", "--to", "find_subtitles"], 1), (["plan"], 34)],
+    [(["demo"], 63), (["plan", "--demo"], 63), (["run", "--demo", "--to", "find_subtitles"], 1), (["plan"], 36)],
 )
 def test_named_stages_are_chosen_as_without_the_demo(arguments: list[str], number: int) -> None:
     assert len(_chosen(all_stages(), parsed(arguments))) == number

@@ -1,6 +1,6 @@
 -- The view edos.turns in DuckDB's SQL: the same columns, and the same rows in any order.
 WITH finished AS (
-  SELECT dialogue_id, movie_id, generate_subscripts(turns, 1) - 1 AS turn, unnest(turns) AS line,
+  SELECT dialogue_id, movie_id, generate_subscripts(turns, 1) - 1 AS turn, unnest(turns) AS line, accepted,
          CAST('0x' || substring(sha256('film' || chr(1) || movie_id), 1, 13) AS bigint) / 4503599627370496.0 AS share
   FROM edos.dialogues
 ), spoken AS (
@@ -19,7 +19,7 @@ SELECT finished.dialogue_id, CAST(finished.turn AS int) AS turn, finished.line.t
          '\s+', ' ', 'g')) AS plain_text,
        weak.label AS weak_label, weak.confidence AS weak_confidence,
        finished.line.label AS label, finished.line.confidence AS confidence,
-       finished.movie_id, spoken.year, spoken.genres, spoken.language, spoken.release,
+       finished.accepted[finished.turn + 1] AS label_accepted, finished.movie_id, spoken.year, spoken.genres, spoken.language, spoken.release,
        CASE WHEN finished.share < 0.1 THEN 'test' WHEN finished.share < 0.2 THEN 'validation' ELSE 'train' END AS split,
        spoken.source_path, spoken.line.sentence_first AS sentence_first, spoken.line.sentence_last AS sentence_last,
        spoken.line.start_ms AS start_ms, spoken.line.end_ms AS end_ms,

@@ -1,0 +1,87 @@
+"""From which confidence on a label of the dialogue classifier is accepted (ours)."""
+
+from collections.abc import Sequence
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+from pyspark.sql.window import Window
+
+from etl.common.hashes import history_hash
+from etl.edos.labelled_rows import unit_id
+from etl.pipeline.outcome import Outcome, dropped_columns
+
+PRIOR_ROWS = 20
+"""Rows for which the accuracy of all labels at a confidence counts beside a label's own rows."""
+
+
+def _held_out(training_dialogues: DataFrame) -> DataFrame:
+    return training_dialogues.where("split IN ('validation', 'test')")
+
+
+def held_out_histories(training_dialogues: DataFrame) -> DataFrame:
+    """Return the distinct (history_hash, turns) of held-out rows of ``edos.training_dialogues``."""
+    histories = _held_out(training_dialogues).select(history_hash(F.col("turns")).alias("history_hash"), "turns")
+    return histories.dropDuplicates(["history_hash"])
+
+
+def held_out_answers(training_dialogues: DataFrame, scores: DataFrame, model: str) -> DataFrame:
+    """Return the classifier's answers to held-out rows.
+
+    Args:
+        training_dialogues: ``edos.training_dialogues``.
+        scores: ``edos.held_out_scores``.
+        model: identity of the dialogue classifier. Rows of other models are ignored.
+
+    Returns:
+        dialogue_id, turn, split, truth (the label of people), and the model's label, confidence and error.
+    """
+    rows = _held_out(training_dialogues).select(
+        "dialogue_id",
+        "turn",
+        "split",
+        F.col("label").alias("truth"),
+        history_hash(F.col("turns")).alias("history_hash"),
+    )
+    answers = scores.where(F.col("model") == model).select("history_hash", "label", "confidence", "error")
+    return rows.join(answers, "history_hash").drop("history_hash")
+
+
+def label_thresholds(answers: DataFrame, labels: Sequence[str], accuracy: float, model: str) -> Outcome:
+    """Choose for each label the least confidence from which on enough of its rows are right.
+
+    The accuracy from a confidence on is estimated by the label's own rows and by `PRIOR_ROWS` rows more that are right
+    as often as the rows of all labels from there on: a class has about seventeen validation rows. A label that no row
+    has takes the threshold of all labels together.
+
+    Args:
+        answers: rows of `held_out_answers` that the classifier did not learn from.
+        labels: of the taxonomy.
+        accuracy: to reach.
+        model: identity of the dialogue classifier.
+
+    Returns:
+        Outcome of ``edos.label_thresholds``, a row a label. Rows on which the model failed are dropped.
+    """
+    read = answers.where(F.col("error").isNull()).withColumn("correct", (F.col("label") == F.col("truth")).cast("int"))
+    from_here = Window.orderBy(F.col("confidence").desc()).rangeBetween(Window.unboundedPreceding, Window.currentRow)
+    of_label = from_here.partitionBy("label")
+    pooled = F.avg("correct").over(from_here)
+    own = (F.sum("correct").over(of_label) + PRIOR_ROWS * pooled) / (F.count("*").over(of_label) + PRIOR_ROWS)
+    judged = read.select("label", "confidence", "correct", pooled.alias("pooled"), own.alias("own"))
+    least = judged.groupBy("label").agg(F.min(F.when(F.col("own") >= accuracy, F.col("confidence"))).alias("own"))
+    of_all = judged.agg(F.min(F.when(F.col("pooled") >= accuracy, F.col("confidence"))).alias("pooled"))
+    names = read.sparkSession.createDataFrame([(name,) for name in labels], "label string")
+    chosen = names.join(least.withColumn("seen", F.lit(True)), "label", "left").crossJoin(of_all)
+    chosen = chosen.select("label", F.when(F.col("seen"), F.col("own")).otherwise(F.col("pooled")).alias("threshold"))
+    counted = chosen.join(judged.select("label", "confidence", "correct"), "label", "left")
+    over = F.coalesce(F.col("confidence") >= F.col("threshold"), F.lit(False))
+    rows = counted.groupBy("label", "threshold").agg(
+        F.count("confidence").alias("predicted"),
+        F.count_if(over).alias("accepted"),
+        F.count_if(over & (F.col("correct") == 1)).alias("correct"),
+    )
+    failed = answers.where(F.col("error").isNotNull())
+    return Outcome(
+        rows.select(F.lit(model).alias("model"), "label", "threshold", "predicted", "accepted", "correct"),
+        failed.select(*dropped_columns("validation row", unit_id(), "model_failed", 1, F.col("error"))),
+    )
