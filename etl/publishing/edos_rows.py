@@ -135,7 +135,11 @@ def weakly_labelled(clean: DataFrame, weak_labels: DataFrame) -> DataFrame:
         ),
     )
     return mapped.select(
-        "dialogue_id", "movie_id", F.get("found", F.lit(0))["model"].alias("model"), turns.alias("turns")
+        "dialogue_id",
+        "movie_id",
+        F.get("found", F.lit(0))["model"].alias("model"),
+        turns.alias("turns"),
+        _not_judged(),
     )
 
 
@@ -143,7 +147,11 @@ def without_labels(clean: DataFrame) -> DataFrame:
     """Return the clean dialogues in the columns of ``edos.dialogues``, with null labels."""
     none = (F.lit(None).cast("string").alias("label"), F.lit(None).cast("float").alias("confidence"))
     turns = F.transform("turns", lambda turn: F.struct(turn["text"].alias("text"), *none)).alias("turns")
-    return clean.select("dialogue_id", "movie_id", F.lit(None).cast("string").alias("model"), turns)
+    return clean.select("dialogue_id", "movie_id", F.lit(None).cast("string").alias("model"), turns, _not_judged())
+
+
+def _not_judged() -> Column:
+    return F.lit(None).cast("array<boolean>").alias("accepted")
 
 
 def accepted_alone(dialogues: DataFrame) -> DataFrame:

@@ -43,6 +43,7 @@ NEEDS_MORE = {
 }
 """Stages that can make nothing of nothing, and what they say; trainings say what they learn from."""
 FIXED = {
+    "choose_label_thresholds": 41,  # one of each label
     "replies_list_trainings": 4,  # one of each generator, without the figures of a training
     "emo_pillars_score_evaluation": 11,  # each criterion, without answers
     "emo_pillars_embed_texts": 1,  # the query of topics

@@ -33,6 +33,7 @@ def sources_of(given: Settings) -> list[Source]:
 
 
 DETAILS = {
+    "label_accepted": True,
     "start_ms": 100,
     "end_ms": 900,
     "certainty": 0.75,

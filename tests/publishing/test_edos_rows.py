@@ -10,6 +10,7 @@ from pyspark.sql import functions as F
 from conf.errors import InputError
 from conf.subtitle_settings import CleaningSettings
 from etl.publishing.edos_rows import (
+    accepted_alone,
     film_titles,
     joined_sentences,
     of_films,
@@ -80,6 +81,7 @@ def made(spark: SparkSession) -> tuple[DataFrame, DataFrame, DataFrame]:
         "movie_id",
         "'m' AS model",
         "transform(turns, t -> struct(t.text AS text, 'sad' AS label, 0.123456F AS confidence)) AS turns",
+        "transform(turns, (t, at) -> at > 0) AS accepted",
     )
     assert [field.name for field in DIALOGUES.schema] == finished.columns
     return files, clean, finished
@@ -103,6 +105,20 @@ def test_texts_go_and_come_back_the_same(made: tuple[DataFrame, DataFrame, DataF
     assert outcome.dropped is not None
     assert outcome.dropped.collect() == []
     assert whole["0-0"]["turns"][0]["confidence"] == pytest.approx(0.1235, abs=1e-6)
+    assert [turn["label_accepted"] for turn in whole["0-0"]["turns"][:2]] == [False, True]
+
+
+def test_labels_that_are_not_accepted_can_be_left_out(made: tuple[DataFrame, DataFrame, DataFrame]) -> None:
+    _, clean, finished = made
+    (row,) = accepted_alone(finished).where("dialogue_id = '0-0'").collect()
+    assert [(turn.label, turn.confidence is None) for turn in row.turns[:2]] == [(None, True), ("sad", False)]
+    assert all(turn.text for turn in row.turns)
+    unknown = finished.withColumn("accepted", F.lit(None).cast("array<boolean>"))
+    for known_nothing in (unknown, finished.drop("accepted")):
+        told = accepted_alone(known_nothing)
+        assert told.where("exists(turns, t -> t.label IS NULL)").isEmpty()
+        (turn, *_) = published_rows(told, clean, references=False, **SHARES).first()["turns"]
+        assert turn["label_accepted"] is None
 
 
 def test_another_copy_is_noticed(made: tuple[DataFrame, DataFrame, DataFrame]) -> None:
@@ -135,7 +151,7 @@ def test_forged_references_fail_the_dialogue_alone(made: tuple[DataFrame, DataFr
 def test_no_film_is_in_two_splits(made: tuple[DataFrame, DataFrame, DataFrame]) -> None:
     _, clean, finished = made
     twice = finished.unionByName(
-        finished.selectExpr("concat(dialogue_id, 'b') AS dialogue_id", "movie_id", "model", "turns")
+        finished.selectExpr("concat(dialogue_id, 'b') AS dialogue_id", "movie_id", "model", "turns", "accepted")
     )
     rows = published_rows(twice, clean, references=False, test_share=0.4, validation_share=0.3).collect()
     films = {}
