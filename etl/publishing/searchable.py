@@ -1,7 +1,7 @@
 """The pages that search all rows of EDOS, Emo Pillars and AugESC, with their files, beside the reports."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from itertools import islice
 from typing import Any
 
@@ -63,7 +63,7 @@ def edos_page(dialogues: int, back: str) -> SearchPage:
         what="dialogues",
         label_title="label",
         score_title="least confidence",
-        choice_titles=("genre",),
+        choice_titles=("genre", "labels"),
         source_title="its sentences",
         back=back,
     )
@@ -81,12 +81,25 @@ def edos_rows(lakehouse: Lakehouse) -> DataFrame:
         F.get("turns", F.lit(0))["sentence_first"].alias("first"),
         F.element_at("turns", -1)["sentence_last"].alias("last"),
     )
-    finished = lakehouse.read(DIALOGUES).select("dialogue_id", "movie_id", "turns")
+    dialogues = lakehouse.read(DIALOGUES)
+    accepted = "accepted" if "accepted" in dialogues.columns else F.lit(None).cast("array<boolean>").alias("accepted")
+    finished = dialogues.select("dialogue_id", "movie_id", "turns", accepted)
     files = lakehouse.read(FILES).select("source_path", "sentences")
     said = F.slice("sentences", F.col("first") + 1, F.greatest(F.col("last") - F.col("first") + 1, F.lit(0)))
     lines = F.transform(said, lambda one: F.struct(one["text"].alias("text"), one["start_ms"].alias("start_ms")))
     rows = finished.join(spans, "dialogue_id", "left").join(files, "source_path", "left")
-    columns = ("dialogue_id", "movie_id", "turns", "source_path", "year", "genres", "profane", "spans", "first")
+    columns = (
+        "dialogue_id",
+        "movie_id",
+        "turns",
+        "accepted",
+        "source_path",
+        "year",
+        "genres",
+        "profane",
+        "spans",
+        "first",
+    )
     return rows.select(*columns, lines.alias("lines")).orderBy(
         F.col("year").asc_nulls_last(), "movie_id", "dialogue_id"
     )
@@ -103,7 +116,15 @@ def edos_row(row: Any) -> Row:
     source = None
     if row.source_path is not None and row.lines:
         source = Source(row.source_path, [_line(row, place, line) for place, line in enumerate(row.lines)])
-    return Row(row.dialogue_id, ", ".join(filter(None, facts)), items, [genres], row.year, bool(row.profane), source)
+    choices = [genres, _accepted(row.accepted)]
+    return Row(row.dialogue_id, ", ".join(filter(None, facts)), items, choices, row.year, bool(row.profane), source)
+
+
+def _accepted(labels: Sequence[bool] | None) -> list[str]:
+    """Return how many labels of a dialogue are accepted, as the page filters them; nothing where none is judged."""
+    if not labels:
+        return []
+    return ["all accepted", "some accepted"] if all(labels) else ["some accepted"] if any(labels) else ["none accepted"]
 
 
 def _line(row: Any, place: int, line: Any) -> tuple[str, str]:

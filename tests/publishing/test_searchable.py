@@ -36,7 +36,11 @@ def lakehouse(spark: SparkSession, tmp_path: Path) -> Lakehouse:
 
     turns = [{"text": "I 'm sad .", "label": "sad", "confidence": 0.512}, {"text": "Why ?", "label": "questioning"}]
     labelled = [{"confidence": 0.9, **one} for one in turns]
-    written(DIALOGUES, [{"dialogue_id": f"7-{n}", "movie_id": f"00{n}", "turns": labelled} for n in range(5)])
+    accepted = [[True, True], [True, False], [False, False], None, None]
+    finished = [
+        {"dialogue_id": f"7-{n}", "movie_id": f"00{n}", "turns": labelled, "accepted": accepted[n]} for n in range(5)
+    ]
+    written(DIALOGUES, finished)
     spans = [{"sentence_first": 1, "sentence_last": 2}, {"sentence_first": 4, "sentence_last": 4}]
     clean = [
         {
@@ -62,6 +66,10 @@ def test_dialogues_come_by_year_with_the_sentences_of_their_span(lakehouse: Lake
     assert by_name["7-1"].about == "film 001, 1999, Drama"
     assert by_name["7-0"].about == "film 000, year not known"
     assert by_name["7-2"].crude
+    assert by_name["7-0"].choices == [[], ["all accepted", "some accepted"]]
+    assert by_name["7-1"].choices == [["Drama"], ["some accepted"]]
+    assert by_name["7-2"].choices == [["Drama"], ["none accepted"]]
+    assert by_name["7-3"].choices == [["Drama"], []]
     assert by_name["7-1"].items == [Item("I'm sad.", [("sad", 0.51)]), Item("Why?", [("questioning", 0.9)])]
     source = by_name["7-1"].source
     assert source is not None
