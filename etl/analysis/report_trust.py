@@ -97,9 +97,10 @@ def accepted(findings: Findings) -> "Markup | str":
         return ""
     lines = []
     for row in curve:
-        share, right = percent(row["surest_share"]), percent(row["accuracy"])
+        share = f"{row['surest_share']:.0%}"
+        right = percent(row["accuracy"])
         drawn = [Bar(row["accuracy"], "emotion", f"the surest {share}: {right} right, {row['turns']:,} turns")]
-        lines.append((f"surest {share}", bars(drawn, 10), [right, f"{row['least_confidence']:.2f}"]))
+        lines.append((f"the surest {share}", bars(drawn, 10), [right, f"{row['least_confidence']:.2f}"]))
     text = (
         "Of the crowd's test turns, which nothing was trained or chosen on. As many turns at random would be right as "
         f"often as all are, {percent(curve[-1]['accuracy'])}."
@@ -110,7 +111,7 @@ def accepted(findings: Findings) -> "Markup | str":
             f" label_accepted marks the labels whose confidence reaches a threshold of their own: {percent(found[0])} "
             f"of the test turns, {percent(found[1])} of them right."
         )
-    text += " Turns of other films than the crowd saw can be less often right."
+    text += " Labels of other dialogues than the crowd saw may be right less often."
     titles = {
         "label": "label",
         "least_confidence": "least confidence",

@@ -50,6 +50,19 @@ def example(place: int, turn: int, text: str, confidence: float = 0.3) -> dict[s
     }
 
 
+def accepted(
+    name: str, least: float | None, turns: int, accuracy: float, taken: int, right: float | None
+) -> dict[str, Any]:
+    return {
+        "label": name,
+        "least_confidence": least,
+        "turns": turns,
+        "accuracy": accuracy,
+        "accepted": taken,
+        "accepted_accuracy": right,
+    }
+
+
 def gap(kind: str, start: float | None, end: float | None, pairs: int, so_far: float | None) -> dict[str, Any]:
     return {
         "kind": kind,
@@ -102,6 +115,15 @@ FULL: dict[str, list[dict[str, Any]]] = {
     "edos_confidence": [
         {"from_confidence": 0.2, "to_confidence": 0.3, "turns": 250, "share": 0.25},
         {"from_confidence": 0.9, "to_confidence": 1.0, "turns": 750, "share": 0.75},
+    ],
+    "edos_label_curve": [
+        {"surest_share": 0.1, "turns": 100, "least_confidence": 0.9, "accuracy": 0.96},
+        {"surest_share": 1.0, "turns": 1000, "least_confidence": 0.05, "accuracy": 0.625},
+    ],
+    "edos_accepted_labels": [
+        accepted("all labels", None, 1000, 0.625, 400, 0.815),
+        accepted("sad", 0.6, 200, 0.5, 50, 0.8),
+        accepted("proud", None, 10, 0.1, 0, None),
     ],
     "edos_examples": [example(1, 0, HOSTILE), example(1, 1, "Fine ."), example(3, 0, "never shown")],
     "edos_example_sentences": [
@@ -171,6 +193,9 @@ def test_it_says_the_numbers() -> None:
         "macro-F1 is 58.9",
         "accuracy 61.2 of 100",
         "25.0% of the turns have a confidence under 50%",
+        "the surest 10%: 96.0% right, 100 turns 96.0% 0.90",
+        "right as often as all are, 62.5%",
+        "40.0% of the test turns, 81.5% of them right",
         "most frequent label is questioning with 50.0%",
         "intents together have 50.0%",
         "0.3456",
