@@ -223,9 +223,9 @@ class EdosSettings(Section):
     emotion_transcripts: tuple[str, ...] = outside(
         (),
         later=True,
-        description="ours: folders of MELD and EmoryNLP; the weak labeler, the self-labeler and the dialogue classifier"
-        " learn from the emotions that people gave to their utterances, too. None: from the paper's examples alone;"
-        " trusted: those of subtitles.turn_examples",
+        description="ours: folders of MELD, EmoryNLP and GoEmotions; weak labeler, self-labeler and dialogue classifier"
+        " learn from the emotions that people gave to their texts, too. None: from the paper's examples"
+        " alone; trusted: those of subtitles.turn_examples, and emo_pillars.goemotions",
     )
     crowd_votes: tuple[str, ...] = outside((), description="files of worker answers (released CSV format)")
     crowd_aggregation: Literal["majority", "dawid_skene"] = Field(

@@ -154,11 +154,15 @@ class Settings(Section):
     @model_validator(mode="before")
     @classmethod
     def emotions_of_the_transcripts_of_turns(cls, given: Any) -> Any:
-        """Let ``trusted`` learn emotions from ``subtitles.turn_examples``, unless transcripts are named for that."""
-        edos, subtitles = ((given or {}).get(name) or {} for name in ("edos", "subtitles"))
-        if not isinstance(edos, dict) or not isinstance(subtitles, dict) or edos.get("preset") != "trusted":
+        """Let ``trusted`` learn emotions from other sections' files, unless some are named for that."""
+        sections = [(given or {}).get(name) or {} for name in ("edos", "subtitles", "emo_pillars")]
+        edos, subtitles, emo_pillars = sections
+        if not all(isinstance(one, dict) for one in sections) or edos.get("preset") != "trusted":
             return given
-        return _laid_over({"edos": {"emotion_transcripts": subtitles.get("turn_examples") or []}}, given)
+        folders = subtitles.get("turn_examples") or []
+        if folders and isinstance(folders, list | tuple) and emo_pillars.get("goemotions"):
+            folders = [*folders, emo_pillars["goemotions"]]
+        return _laid_over({"edos": {"emotion_transcripts": folders}}, given)
 
     @model_validator(mode="after")
     def one_process_learns_from_transcripts(self) -> "Settings":

@@ -1,7 +1,8 @@
-"""Rows of transcripts whose emotions people gave in coarse classes, for classifiers of finer labels (ours).
+"""Rows whose emotions people gave in other classes, for classifiers of EDOS's labels (ours).
 
 The examples of the paper are told to a stranger, and have hardly a line without an emotion; the utterances of a series
-are like a film's, and four in ten are neutral. A class stands for a group of labels; a row does not say for which.
+are like a film's, and four in ten are neutral. Comments of GoEmotions have more classes. A class stands for a group of
+labels; a row does not say for which.
 """
 
 from collections.abc import Mapping, Sequence
@@ -15,6 +16,9 @@ from numpy.typing import NDArray
 
 from conf.taxonomy import Taxonomy
 from etl.common.hashes import text_share
+from etl.emo_pillars.transfer_files import read_lines
+from etl.emo_pillars.transfer_sets import goemotions_comments
+from etl.pipeline.outcome import LocalOutcome
 from etl.subtitles.transcript_files import emotion_utterances
 from etl.training.data_inputs import rows_digest
 from etl.training.held_out_classifiers import ClassifierTest, answers_to, load_on_device
@@ -45,6 +49,41 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
     "peaceful": ("content", "grateful", "caring", "trusting", "faithful", "sentimental"),
 }
 """Classes of MELD and EmoryNLP to the emotions of EDOS that they stand for; neutral stands for all other labels."""
+_NEUTRAL_TOO = (NEUTRAL, "acknowledging")
+COMMENT_GROUPS: Mapping[str, tuple[str, ...]] = {
+    "admiration": ("impressed", "proud", "encouraging"),
+    "amusement": ("joyful", "excited"),
+    "anger": _ANGRY,
+    "annoyance": ("annoyed", "angry", "disgusted"),
+    "approval": ("agreeing", "encouraging", "confident", *_NEUTRAL_TOO),
+    "caring": ("caring", "consoling", "sympathizing", "encouraging", "wishing", "suggesting"),
+    "confusion": ("questioning", "surprised", NEUTRAL),
+    "curiosity": ("questioning",),
+    "desire": ("hopeful", "anticipating", "wishing", "jealous"),
+    "disappointment": ("disappointed", "sad"),
+    "disapproval": ("annoyed", "disappointed", "angry", "disgusted", NEUTRAL),
+    "disgust": ("disgusted", "annoyed"),
+    "embarrassment": ("embarrassed", "ashamed", "guilty"),
+    "excitement": ("excited", "joyful", "anticipating"),
+    "fear": _AFRAID,
+    "gratitude": ("grateful",),
+    "grief": ("devastated", "sad", "lonely"),
+    "joy": ("joyful", "excited", "content", "grateful", "proud"),
+    "love": ("caring", "faithful", "sentimental", "trusting", "joyful", "impressed"),
+    "nervousness": _AFRAID,
+    "optimism": ("hopeful", "confident", "anticipating", "wishing", "encouraging"),
+    "pride": ("proud", "confident"),
+    "realization": ("surprised", *_NEUTRAL_TOO),
+    "relief": ("content", "grateful", "joyful"),
+    "remorse": ("guilty", "ashamed", "embarrassed", "sympathizing"),
+    "sadness": ("sad", "lonely", "devastated", "disappointed", "nostalgic"),
+    "surprise": ("surprised", "impressed"),
+}
+"""Classes of GoEmotions to the labels of EDOS that they stand for; neutral stands for all that are no emotions."""
+COMMENTS = ("train.tsv", "train.tsv.gz")
+"""The part of GoEmotions that is learned from."""
+PLACEHOLDERS = {"[NAME]": "John", "[RELIGION]": "Christian"}
+"""What GoEmotions wrote in place of names, and what a classifier reads there."""
 
 
 @dataclass(frozen=True)
@@ -62,7 +101,7 @@ class CoarseRows:
     emotional: list[bool]
 
 
-def groups_of(taxonomy: Taxonomy) -> dict[str, tuple[int, ...]]:
+def groups_of(taxonomy: Taxonomy, classes: Mapping[str, tuple[str, ...]] = GROUPS) -> dict[str, tuple[int, ...]]:
     """Return the ids of the labels that each class stands for; a label of the class's own name is one.
 
     Classes that stand for no label are left out, and all where the taxonomy has no label for what is neutral: an
@@ -72,7 +111,7 @@ def groups_of(taxonomy: Taxonomy) -> dict[str, tuple[int, ...]]:
     neutral = tuple(ids[name] for name, kind in taxonomy.kinds.items() if kind != "emotion")
     groups = {
         name: tuple(ids[label] for label in dict.fromkeys((name, *labels)) if label in ids)
-        for name, labels in GROUPS.items()
+        for name, labels in classes.items()
     }
     return {name: group for name, group in (groups | {NEUTRAL: neutral}).items() if group and neutral}
 
@@ -81,18 +120,44 @@ def coarse_rows(folders: Sequence[str], taxonomy: Taxonomy) -> tuple[CoarseRows,
     """Return the rows to learn from, those by which a champion is chosen, and the held-out ones.
 
     The first two are of the training parts, a tenth of whose scenes is chosen on; the third are the development parts.
+    Comments are learned from alone.
+
+    Args:
+        folders: of MELD, EmoryNLP and GoEmotions; dialogues without emotions are left out.
+        taxonomy: of the labels.
 
     Raises:
-        InputError: see `emotion_utterances`.
+        InputError: a folder has no known files, or a file cannot be read.
     """
     groups = groups_of(taxonomy)
-    training, held_out = emotion_utterances(folders, SETTING)
+    comments = [file for folder in folders if (file := _comments(folder)) is not None]
+    training, held_out = emotion_utterances([one for one in folders if _comments(one) is None], SETTING)
     learned: dict[str, pd.DataFrame] = {}
     chosen_on: dict[str, pd.DataFrame] = {}
     for name, utterances in training.items():
         apart = (name + ":" + utterances["scene"]).map(text_share) < CHOICE_SHARE
         learned[name], chosen_on[name] = utterances[~apart], utterances[apart]
-    return _rows(learned, groups), _rows(chosen_on, groups), _rows(held_out, groups)
+    given = _rows(learned, groups)
+    for file in comments:
+        _add_comments(given, file, groups_of(taxonomy, COMMENT_GROUPS))
+    return given, _rows(chosen_on, groups), _rows(held_out, groups)
+
+
+def _comments(folder: str) -> Path | None:
+    return next((file for name in COMMENTS if (file := Path(folder, name)).is_file()), None)
+
+
+def _add_comments(found: CoarseRows, file: Path, groups: Mapping[str, tuple[int, ...]]) -> None:
+    """Add the comments of GoEmotions; one with several classes may have any label that these stand for."""
+    read = goemotions_comments({"train": read_lines(file, "comment", LocalOutcome(), SETTING)}, validation_share=0.0)
+    for _, text, classes, *_ in read.rows:
+        labels = sorted({label for name in classes for label in groups.get(name, ())})
+        if labels:
+            for placeholder, name in PLACEHOLDERS.items():
+                text = text.replace(placeholder, name)
+            found.histories.append((" ".join(straight(text).split()),))
+            found.groups.append(tuple(labels))
+            found.emotional.append(classes != [NEUTRAL])
 
 
 def _rows(corpora: Mapping[str, pd.DataFrame], groups: Mapping[str, tuple[int, ...]]) -> CoarseRows:

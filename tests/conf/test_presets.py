@@ -51,6 +51,8 @@ def test_trusted_asks_for_certain_turns() -> None:
         (["edos.preset=trusted", "subtitles.turn_examples=[meld, dailydialog]"], ("meld", "dailydialog")),
         (["edos.preset=trusted", "subtitles.turn_examples=[meld]", "edos.emotion_transcripts=[]"], ()),
         (["edos.preset=trusted", "subtitles.turn_examples=[meld]", "edos.emotion_transcripts=[own]"], ("own",)),
+        (["edos.preset=trusted", "subtitles.turn_examples=[meld]", "emo_pillars.goemotions=go"], ("meld", "go")),
+        (["edos.preset=trusted", "emo_pillars.goemotions=go"], ()),
         (["edos.preset=paper", "subtitles.turn_examples=[meld]"], ()),
         (["subtitles.turn_examples=[meld]"], ()),
     ],

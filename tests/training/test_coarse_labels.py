@@ -12,10 +12,11 @@ from pyspark.sql import SparkSession
 
 from conf.errors import InputError
 from conf.settings import load_settings
-from conf.taxonomy import Label, Taxonomy, load_taxonomy
+from conf.taxonomy import Label, Taxonomy, goemotions_labels, load_taxonomy
 from etl.demo.corpus_folder import CorpusFolder
 from etl.demo.transcripts import write_transcripts
 from etl.training.coarse_labels import (
+    COMMENT_GROUPS,
     GROUPS,
     CoarseRows,
     TranscriptChoice,
@@ -100,6 +101,34 @@ def test_a_class_stands_for_labels_of_its_kind(tmp_path: Path) -> None:
     assert {name for name, kind in EDOS.kinds.items() if kind == "emotion"} <= {
         label for labels in GROUPS.values() for label in labels
     }
+
+
+def test_comments_may_have_any_label_of_their_classes(tmp_path: Path) -> None:
+    transcripts = meld(tmp_path / "meld", [("Gone!", "B", "anger", 0, 1)], [("Great!", "A", "joy", 0, 0)])
+    comments = tmp_path / "goemotions"
+    comments.mkdir()
+    lines = (
+        "Thanks, [NAME]!\t15\ta",
+        "Is  this in New Orleans??\t27\tb",
+        "So sad and so proud.\t21,25\tc",
+        "no label\t99\td",
+        "torn",
+    )
+    (comments / "train.tsv").write_text("\n".join(lines) + "\n", "utf-8")
+    learned, chosen_on, held_out = coarse_rows([transcripts, str(comments)], EDOS)
+    assert learned.histories[1:] == [("Thanks, John!",), ("Is this in New Orleans??",), ("So sad and so proud.",)]
+    assert learned.emotional[1:] == [True, False, True]
+    names = [{EDOS.names[label] for label in group} for group in learned.groups[1:]]
+    assert names[0] == {"grateful"}
+    assert {EDOS.kinds[name] for name in names[1]} == {"intent", "neutral"}
+    assert {"proud", "confident", "sad", "lonely"} <= names[2]
+    assert len(chosen_on.histories) + len(held_out.histories) == 1, "nothing is chosen or measured on comments"
+
+
+def test_each_class_of_comments_stands_for_labels() -> None:
+    assert {*COMMENT_GROUPS, "neutral"} == {*goemotions_labels()}
+    assert {label for labels in COMMENT_GROUPS.values() for label in labels} <= set(EDOS.names)
+    assert set(groups_of(SMALL, COMMENT_GROUPS)) <= set(goemotions_labels())
 
 
 def test_another_taxonomy_has_the_classes_that_it_knows() -> None:

@@ -228,7 +228,7 @@ def with_transcripts(
         run.say(f"on {len(items):,} utterances of transcripts: {', '.join(f'{k} {v:.3f}' for k, v in figures.items())}")
         return replace(done, metrics={**done.metrics, **{f"transcripts_{k}": v for k, v in figures.items()}})
 
-    run.say(f"{len(learned):,} utterances of transcripts to train on, {len(items):,} held out")
+    run.say(f"{len(learned):,} texts with other classes of emotions to train on, {len(items):,} held out")
     return replace(
         recipe,
         further=further,
