@@ -213,7 +213,7 @@ def test_a_recipe_takes_the_transcripts_and_tells_of_them(
     assert choice.rows == plain.choice.rows
     assert len(choice.items) > 20
     assert recipe.differs[-1] == f"{learned:,} of transcripts"
-    assert said[-1].startswith(f"{learned:,} utterances of transcripts to train on, ")
+    assert said[-1].startswith(f"{learned:,} texts with other classes of emotions to train on, ")
 
 
 def test_transcripts_without_emotions_leave_the_recipe(recipes_with: RecipeWith) -> None:
