@@ -32,7 +32,9 @@ _NO_REPORT = re.compile(
 )
 
 
-def goemotions_comments(parts: Mapping[str, Iterable[str | None]], validation_share: float) -> LocalOutcome:
+def goemotions_comments(
+    parts: Mapping[str, Iterable[str | None]], validation_share: float, names: Sequence[str] = ()
+) -> LocalOutcome:
     """Parse GoEmotions' comments, rows of their table, from TSV lines of text, label ids and id (Emo Pillars 5.1.2).
 
     A first line that names ``text``, ``labels`` and ``id`` gives another order.
@@ -43,9 +45,10 @@ def goemotions_comments(parts: Mapping[str, Iterable[str | None]], validation_sh
     Args:
         parts: lines of ``train``, ``dev`` and optionally ``test``.
         validation_share: share of the training comments.
+        names: of the labels in the order of their ids; none: as ``conf/taxonomies/goemotions.csv`` has them.
     """
     found = LocalOutcome()
-    names = goemotions_labels()
+    names = names or goemotions_labels()
     seen: set[str] = set()
     for part, lines in parts.items():
         for number, cells, line in _table(lines, ("text", "labels", "id")):

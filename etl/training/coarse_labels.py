@@ -79,7 +79,8 @@ COMMENT_GROUPS: Mapping[str, tuple[str, ...]] = {
     "sadness": ("sad", "lonely", "devastated", "disappointed", "nostalgic"),
     "surprise": ("surprised", "impressed"),
 }
-"""Classes of GoEmotions to the labels of EDOS that they stand for; neutral stands for all that are no emotions."""
+"""Classes of GoEmotions, in the order of their ids, to the labels of EDOS that they stand for. The last class, neutral,
+stands for all that are no emotions."""
 COMMENTS = ("train.tsv", "train.tsv.gz")
 """The part of GoEmotions that is learned from."""
 PLACEHOLDERS = {"[NAME]": "John", "[RELIGION]": "Christian"}
@@ -149,7 +150,8 @@ def _comments(folder: str) -> Path | None:
 
 def _add_comments(found: CoarseRows, file: Path, groups: Mapping[str, tuple[int, ...]]) -> None:
     """Add the comments of GoEmotions; one with several classes may have any label that these stand for."""
-    read = goemotions_comments({"train": read_lines(file, "comment", LocalOutcome(), SETTING)}, validation_share=0.0)
+    lines = read_lines(file, "comment", LocalOutcome(), SETTING)
+    read = goemotions_comments({"train": lines}, validation_share=0.0, names=(*COMMENT_GROUPS, NEUTRAL))
     for _, text, classes, *_ in read.rows:
         labels = sorted({label for name in classes for label in groups.get(name, ())})
         if labels:
