@@ -17,6 +17,19 @@ from transformers import AutoModel, PreTrainedModel
 from transformers.modeling_outputs import SequenceClassifierOutput
 
 
+def with_confidence(probabilities: Tensor, offset: float, slope: float) -> Tensor:
+    """Return probabilities whose largest one has been calibrated; the others share the rest, and no label changes."""
+    if (offset, slope) == (0.0, 1.0) or probabilities.shape[-1] < 2:
+        return probabilities
+    first, place = probabilities.max(dim=-1, keepdim=True)
+    others = probabilities.clamp_min(1e-12).scatter(-1, place, 0.0)
+    others = others / others.sum(dim=-1, keepdim=True)
+    second = others.amax(dim=-1, keepdim=True)
+    told = torch.sigmoid(offset + slope * torch.logit(first, eps=1e-6))
+    told = torch.maximum(told, second / (1 + second) + 1e-6)
+    return (others * (1 - told)).scatter(-1, place, told)
+
+
 class Member(nn.Module):
     """An encoder with a head that was trained on it.
 
@@ -41,9 +54,10 @@ class Member(nn.Module):
         self.output = nn.Linear(size, int(config.num_labels))
 
     def forward(self, input_ids: Tensor, mask: Tensor) -> Tensor:
-        """Return probabilities (texts, labels), calibrated by the temperature."""
+        """Return calibrated probabilities (texts, labels)."""
         states = self._dialogues(input_ids, mask) if self.is_dialogue else self._sentences(input_ids, mask)
-        return torch.softmax(self.output(states).float() / self.options["temperature"], dim=-1)
+        shares = torch.softmax(self.output(states).float() / self.options["temperature"], dim=-1)
+        return with_confidence(shares, *self.options["confidence"])
 
     def _sentences(self, ids: Tensor, mask: Tensor) -> Tensor:
         """Return the pooled state of each sentence; a long one loses its end and keeps its last special token."""
@@ -120,14 +134,17 @@ class EdosForSequenceClassification(PreTrainedModel):
     def __init__(self, config: Any) -> None:
         super().__init__(config)
         self.temperature = float(config.edos["temperature"])
+        self.confidence = [float(value) for value in config.edos["confidence"]]
         self.members = nn.ModuleList(Member(config, options) for options in config.edos["members"])
         self.post_init()
 
     def forward(self, input_ids: Tensor, attention_mask: Tensor | None = None, **others: Any) -> Any:
-        """Return logits (texts, labels), divided by the calibrated temperature."""
+        """Return logits (texts, labels) of calibrated probabilities."""
         mask = torch.ones_like(input_ids) if attention_mask is None else attention_mask
         shares = torch.stack([member(input_ids, mask) for member in self.members]).mean(dim=0)
-        return SequenceClassifierOutput(logits=shares.clamp_min(1e-38).log() / self.temperature)
+        logits = shares.clamp_min(1e-38).log() / self.temperature
+        told = with_confidence(torch.softmax(logits, dim=-1), *self.confidence)
+        return SequenceClassifierOutput(logits=told.clamp_min(1e-38).log())
 
 
 with suppress(ImportError):  # the pipeline warns about classes that are not in this list, by printing all of it

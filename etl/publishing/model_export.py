@@ -14,6 +14,8 @@ KINDS = ("weak_labeler", "dialogue_classifier")
 """Kinds of models that answer one text with one label."""
 HEAD_CONFIG = "head.json"
 MEMBERS = "members"
+UNCHANGED: dict[str, Any] = {"temperature": 1.0, "confidence": [0.0, 1.0]}
+"""What a calibration sets, where there is none."""
 """Key of the folders of an ensemble, in ``head.json``."""
 HEAD_WEIGHTS = "head.safetensors"
 TOKENIZER_FILES = ("token*", "vocab*", "merges*", "special_tokens*", "added_tokens*", "*.model")
@@ -111,9 +113,9 @@ def _config(encoder: Path, head: dict[str, Any], heads: list[dict[str, Any]]) ->
         "start_id": tokenizer.cls_token_id,
         "pad_id": tokenizer.pad_token_id,
     }
-    members = [{"temperature": 1.0, **_options(one), **tokens} for one in heads]
-    # A single classifier has its temperature as a member.
-    temperature = head.get("temperature", 1.0) if MEMBERS in head else 1.0
+    members = [{**UNCHANGED, **_options(one), **tokens} for one in heads]
+    # A single classifier is calibrated as a member.
+    own = {name: head.get(name, value) if MEMBERS in head else value for name, value in UNCHANGED.items()}
     return config | {
         "architectures": [CLASS],
         "auto_map": {"AutoModelForSequenceClassification": f"{CODE.removesuffix('.py')}.{CLASS}"},
@@ -121,7 +123,7 @@ def _config(encoder: Path, head: dict[str, Any], heads: list[dict[str, Any]]) ->
         "label2id": {label: place for place, label in enumerate(labels)},
         "num_labels": len(labels),
         "problem_type": "single_label_classification",
-        "edos": {"kind": head["kind"], "temperature": temperature, "members": members},
+        "edos": {"kind": head["kind"], **own, "members": members},
     }
 
 

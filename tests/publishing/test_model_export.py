@@ -40,6 +40,7 @@ def trained(kind: Any, encoder: Path, **options: Any) -> Any:
         for value in model.parameters():
             value.add_(torch.randn_like(value) * 0.05)
     model.temperature = 1.7
+    model.confidence = [0.3, 0.6]
     return model.eval()
 
 
@@ -94,7 +95,7 @@ def test_an_ensembles_export_answers_as_the_mean_of_its_members(tmp_path: Path, 
         trained(DialogueClassifier, encoder, seed=seed).save(tmp_path / "model" / name)
     Ensemble.join(DialogueClassifier, tmp_path / "model", ["one", "two", "three"])
     head = read_head(tmp_path / "model")
-    write_head(tmp_path / "model", head | {"temperature": temperature})
+    write_head(tmp_path / "model", head | {"temperature": temperature, "confidence": [-0.2, 0.7]})
     model: Any = DialogueClassifier.load(tmp_path / "model")
     export_model(tmp_path / "model", tmp_path / "out")
     separator = model.tokenizer.sep_token

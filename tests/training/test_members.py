@@ -12,7 +12,7 @@ import pytest
 from conf.errors import InputError
 from conf.training_options import TrainingOptions
 from conf.training_settings import EmotionClassifierSettings
-from etl.training.calibration import calibration, set_temperature, with_temperature
+from etl.training.calibration import calibration, set_calibration, with_temperature
 from etl.training.loop.members import train_members
 from etl.training.loop.train import TrainingContext, train_model
 from tests.training.small_sets import LABELS, TRAIN, VALID
@@ -97,7 +97,7 @@ def test_a_temperature_is_of_all_together(trained: TrainingResult, tmp_path: Pat
     folder = shutil.copytree(trained.path, tmp_path / "model")
     before = DialogueClassifier.load(folder).probabilities(TURNS, 4).numpy()
     found = calibration(before, [label for _, label in VALID])["temperature"]
-    set_temperature(folder, found)
+    set_calibration(folder, {"temperature": found})
     after = DialogueClassifier.load(folder).probabilities(TURNS, 4).numpy()
     np.testing.assert_allclose(after, with_temperature(before, found), atol=1e-5)
 

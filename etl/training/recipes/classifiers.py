@@ -18,7 +18,7 @@ from etl.edos.weak_examples import WeakExamples, read_weak_examples
 from etl.pipeline.model_loader import ResolvedModel
 from etl.pipeline.outcome import DroppedRow, Trained
 from etl.pipeline.stage_run import StageRun
-from etl.training.calibration import calibration, set_temperature
+from etl.training.calibration import calibration, set_calibration
 from etl.training.coarse_labels import TranscriptChoice, coarse_figures, coarse_rows, within_groups
 from etl.training.held_out_classifiers import ClassifierTest, answers_to
 from etl.training.loop.further import FurtherTraining
@@ -171,7 +171,7 @@ def train_and_register_emotion_classifier(
     rows, dropped = rows_by_split(training_dialogues, labels.names)
     start = starting_encoder(run, options, encoder)
     recipe = dialogue_recipe(run, options, labels, start, (rows, dropped), origins_of(training_dialogues))
-    recipe = calibrated(recipe, run) if options.calibrated else recipe
+    recipe = calibrated(recipe, run, confidence=True) if options.calibrated else recipe
     return train_and_register(with_transcripts(recipe, run, labels, transcripts, DistilledClassifier), run)
 
 
@@ -268,15 +268,20 @@ def train_and_register_self_labeler(
     return train_and_register(with_transcripts(recipe, run, labels, transcripts, DistilledClassifier), run)
 
 
-def calibrated(recipe: Recipe, run: StageRun) -> Recipe:
-    """Return a recipe that fits a temperature on the rows of its ``choice``, and adds it to the result's metrics."""
+def calibrated(recipe: Recipe, run: StageRun, *, confidence: bool = False) -> Recipe:
+    """Return a recipe that is calibrated on the rows of its ``choice``, with the figures in the result's metrics.
+
+    Args:
+        confidence: whether the largest probability is calibrated after the temperature, too. Answers that a later
+            step chooses by a fixed confidence, as the paper has it, are left as the temperature makes them.
+    """
     choice = recipe.choice
     assert isinstance(choice, ClassifierTest)
 
     def finish(result: TrainingResult) -> TrainingResult:
         probabilities = answers_to(choice.model.load(result.path), choice.rows)
-        figures = calibration(probabilities, [label for _, label in choice.rows])
-        set_temperature(result.path, figures["temperature"])
+        figures = calibration(probabilities, [label for _, label in choice.rows], confidence=confidence)
+        set_calibration(result.path, figures)
         run.say(
             f"temperature {figures['temperature']:.3f}: expected calibration error on validation "
             f"{figures['calibration_error_before']:.4f} before, {figures['calibration_error_after']:.4f} after"

@@ -79,7 +79,7 @@ def train_and_register_emotion_student(
         params={**recipe.params, "unlabelled_rows": len(soft), "teacher": teacher.identity},
         differs=(f"{len(soft):,} unlabelled",),
     )
-    return train_and_register(calibrated(recipe, run) if options.calibrated else recipe, run)
+    return train_and_register(calibrated(recipe, run, confidence=True) if options.calibrated else recipe, run)
 
 
 def train_and_register_weak_student(

@@ -57,6 +57,31 @@ def row_schema(truth: pa.DataType) -> pa.Schema:
     return pa.schema([("ids", ids), ("weights", pa.list_(pa.float64())), ("types", ids), ("truth", truth)])
 
 
+UNCHANGED = (0.0, 1.0)
+"""The offset and slope by which `with_confidence` changes nothing."""
+
+
+def with_confidence(probabilities: Tensor, offset: float, slope: float) -> Tensor:
+    """Return probabilities whose largest one has been calibrated; the others share the rest as before.
+
+    The largest one's log-odds become ``offset + slope * log-odds``. It stays at least as large as the others, so that
+    no label changes.
+
+    Args:
+        probabilities: (rows, labels).
+        offset, slope: fitted by `etl.training.calibration`.
+    """
+    if (offset, slope) == UNCHANGED or probabilities.shape[-1] < 2:
+        return probabilities
+    first, place = probabilities.max(dim=-1, keepdim=True)
+    others = probabilities.clamp_min(1e-12).scatter(-1, place, 0.0)
+    others = others / others.sum(dim=-1, keepdim=True)
+    second = others.amax(dim=-1, keepdim=True)
+    told = torch.sigmoid(offset + slope * torch.logit(first, eps=1e-6))
+    told = torch.maximum(told, second / (1 + second) + 1e-6)
+    return (others * (1 - told)).scatter(-1, place, told)
+
+
 class SequenceClassifier(TrainableModel, Generic[Item]):
     """An encoder with a classification head over `labels`; a row's truth is the id of one label.
 
@@ -73,7 +98,7 @@ class SequenceClassifier(TrainableModel, Generic[Item]):
     schema = row_schema(pa.int32())
     loss_metric = "cross_entropy"
     epoch_metrics = ("accuracy", "macro_f1")
-    settled: ClassVar[tuple[str, ...]] = ("temperature",)
+    settled: ClassVar[tuple[str, ...]] = ("temperature", "confidence")
     """Attributes that are chosen after the training; `load` sets those in `head.json`."""
     averaged: ClassVar[bool] = True
     """Whether several can answer as one (`Ensemble`)."""
@@ -90,6 +115,7 @@ class SequenceClassifier(TrainableModel, Generic[Item]):
         self.max_tokens = max_tokens
         self.pooling = pooling
         self.temperature = 1.0  # divides logits in `answers`; set by calibration, never in training
+        self.confidence: Sequence[float] = UNCHANGED  # of `with_confidence` in `answers`; likewise
 
     @abstractmethod
     def encode(self, items: Sequence[Item]) -> list[Encoded]:
@@ -158,7 +184,7 @@ class SequenceClassifier(TrainableModel, Generic[Item]):
 
     def answers(self, logits: Tensor) -> Tensor:
         """Return probabilities (rows, labels)."""
-        return torch.softmax(logits.float() / self.temperature, dim=-1)
+        return with_confidence(torch.softmax(logits.float() / self.temperature, dim=-1), *self.confidence)
 
     def figures(self, probabilities: NDArray[Any], truths: Sequence[Any]) -> dict[str, float]:
         """Return metrics, `cross_entropy`, `accuracy` and `macro_f1` among them."""
@@ -211,6 +237,7 @@ class SequenceClassifier(TrainableModel, Generic[Item]):
             "labels": self.labels,
             "max_tokens": self.max_tokens,
             **({"temperature": self.temperature} if self.temperature != 1 else {}),
+            **({"confidence": self.confidence} if tuple(self.confidence) != UNCHANGED else {}),
             **self.head_options(),
         }
         write_head(folder, config)
@@ -298,10 +325,11 @@ class Ensemble(SequenceClassifier[Any]):
         self.labels = first.labels
         self.max_tokens = first.max_tokens
         self.temperature = 1.0
+        self.confidence = UNCHANGED
 
     @classmethod
     def of(cls, kind: type[SequenceClassifier[Any]], folder: Path, config: Mapping[str, Any]) -> "Ensemble":
-        """Read the members in a folder, and the temperature of all together.
+        """Read the members in a folder, and the calibration of all together.
 
         Raises:
             InputError: `head.json` names no members of this kind with the same labels.
@@ -321,6 +349,7 @@ class Ensemble(SequenceClassifier[Any]):
             members.append(member)
         model = cls(members)
         model.temperature = float(config.get("temperature", 1.0))
+        model.confidence = config.get("confidence", UNCHANGED)
         return model.eval()
 
     @classmethod

@@ -45,7 +45,7 @@ class DialogueClassifier(SequenceClassifier[Turns]):
     """
 
     kind = "dialogue_classifier"
-    settled = ("temperature", "start_token")
+    settled = ("temperature", "confidence", "start_token")
 
     def __init__(
         self,
