@@ -124,8 +124,8 @@ class EmotionClassifierSettings(DialogueClassifierSettings):
     name: str = "edos-emotion-classifier"
     calibrated: bool = Field(
         True,
-        description="ours: confidences are divided by a temperature that is fitted on validation rows; no label"
-        " changes; paper: false",
+        description="ours: confidences are made by a temperature and a logistic regression, fitted on validation rows;"
+        " no label changes; paper: false",
     )
 
 
