@@ -38,7 +38,15 @@ def text_check(text: Column) -> Column:
 
 FACTS = ("title", "year", "genres", "certainty")
 """What is known about a dialogue's film, and the probability that all its borders are right."""
-DETAILS = ("label_accepted", "start_ms", "end_ms", "certainty", "border", "border_certainty", "speaker")
+DETAILS = {
+    "label_accepted": "boolean",
+    "start_ms": "int",
+    "end_ms": "int",
+    "certainty": "float",
+    "border": "string",
+    "border_certainty": "float",
+    "speaker": "string",
+}
 """What is known about a turn: whether its label is accepted, times, the probability that it is one speaker's and whole,
 what decided that it opens, how certain that is, and the name of the label that it opens with."""
 
@@ -296,7 +304,10 @@ def restored(
             turn["label"].alias("label"),
             turn["confidence"].alias("confidence"),
             turn["text_check"].alias("text_check"),
-            *(turn[name].alias(name) if name in details else F.lit(None).alias(name) for name in DETAILS),
+            *(
+                (turn[name] if name in details else F.lit(None).cast(kind)).alias(name)
+                for name, kind in DETAILS.items()
+            ),
         ),
     )
     texted = joined.withColumn("turns", turns)

@@ -122,7 +122,7 @@ def test_no_word_of_a_film_is_in_an_export_with_references(finished: Path, share
     assert len(rows) == 100
     assert {"release", "subtitle_id", "source_path"} <= set(rows[0])
     turn = {"sentence_first", "sentence_last", "text_check", "label", "confidence"}
-    details = {"start_ms", "end_ms", "certainty", "border", "border_certainty", "speaker"}
+    details = {"label_accepted", "start_ms", "end_ms", "certainty", "border", "border_certainty", "speaker"}
     assert set(rows[0]["turns"][0]) == turn | details
     assert "restore-text" in (shared_out / "README.md").read_text("utf-8")
 

@@ -121,6 +121,15 @@ def test_labels_that_are_not_accepted_can_be_left_out(made: tuple[DataFrame, Dat
         assert turn["label_accepted"] is None
 
 
+def test_an_older_export_has_no_word_of_what_is_accepted(made: tuple[DataFrame, DataFrame, DataFrame]) -> None:
+    files, clean, finished = made
+    referred = published_rows(finished, clean, references=True, **SHARES)
+    older = referred.withColumn("turns", F.transform("turns", lambda turn: turn.dropFields("label_accepted", "border")))
+    outcome = restored(older, files, RULES, WORDS)
+    assert outcome.rows.schema == restored(referred, files, RULES, WORDS).rows.schema
+    assert {turn["label_accepted"] for row in outcome.rows.collect() for turn in row["turns"]} == {None}
+
+
 def test_another_copy_is_noticed(made: tuple[DataFrame, DataFrame, DataFrame]) -> None:
     files, clean, finished = made
     referred = published_rows(finished, clean, references=True, **SHARES)
