@@ -111,7 +111,7 @@ def accepted(findings: Findings) -> "Markup | str":
             f" label_accepted marks the labels whose confidence reaches a threshold of their own: {percent(found[0])} "
             f"of the test turns, {percent(found[1])} of them right."
         )
-    text += " Labels of other dialogues than the crowd saw may be right less often."
+    text += " Labels of other dialogues may be right less often. The last column is the least confidence."
     titles = {
         "label": "label",
         "least_confidence": "least confidence",
@@ -121,7 +121,7 @@ def accepted(findings: Findings) -> "Markup | str":
         "accepted_accuracy": "of them right",
     }
     table = pages.details("By label, as a table", pages.records(rows, titles))
-    return pages.paragraph(text) + pages.chart(("turns", "right", "least confidence"), lines) + table
+    return pages.paragraph(text) + pages.chart(("turns", "right", "from"), lines) + table
 
 
 def classes(findings: Findings) -> "Markup | str":
