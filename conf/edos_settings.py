@@ -269,8 +269,8 @@ class EdosSettings(Section):
         0.8,
         gt=0,
         lt=1,
-        description="ours: a label is accepted from the confidence on from which so large a share of the validation"
-        " rows with it is right",
+        description="ours: how many of the accepted labels have to be right; each label's least confidence is chosen so"
+        " on validation rows",
     )
     report: ReportSettings = ReportSettings()
     llm_annotator: LlmAnnotatorSettings = added(LlmAnnotatorSettings())

@@ -47,8 +47,9 @@ DETAILS = {
     "border_certainty": "float",
     "speaker": "string",
 }
-"""What is known about a turn: whether its label is accepted, times, the probability that it is one speaker's and whole,
-what decided that it opens, how certain that is, and the name of the label that it opens with."""
+"""Fields of a published turn beside its text and label, with their types: whether the label is accepted, its times, the
+probability that it is one whole turn of one speaker, what decided that it opens, how certain that is, and the name of
+the speaker label that it opens with."""
 
 
 def published_rows(
@@ -76,7 +77,7 @@ def published_rows(
         :data:`DETAILS`), confidences with 4 decimals. With references: also release, subtitle_id, source_path, and in
         each turn sentence_first and sentence_last (from 0, both inclusive) and text_check in place of text.
     """
-    split = split_by_film(dialogues, test_share=test_share, validation_share=validation_share)
+    split = split_by_film(with_accepted(dialogues), test_share=test_share, validation_share=validation_share)
     known = set(clean.columns)
     lists = ("certainties", "borders", "border_certainties", "speakers")
     given = [name if name in known else F.lit(None).alias(name) for name in (*lists, "certainty")]
@@ -84,9 +85,6 @@ def published_rows(
     joined = split.join(clean.select(*own), "dialogue_id", "inner" if references else "left")
     title = F.lit(None).cast("string").alias("title")
     joined = joined.select("*", title) if titles is None else joined.join(F.broadcast(titles), "movie_id", "left")
-
-    def accepted(turn: Column) -> Column:
-        return F.get("accepted", turn) if "accepted" in dialogues.columns else F.lit(None).cast("boolean")
 
     turns = F.transform(
         "turns",
@@ -97,7 +95,7 @@ def published_rows(
             turn["text"].alias("text"),
             turn["label"].alias("label"),
             turn["confidence"].alias("confidence"),
-            accepted(i).alias("label_accepted"),
+            F.get("accepted", i).alias("label_accepted"),
             F.get("clean_turns", i)["start_ms"].alias("start_ms"),
             F.get("clean_turns", i)["end_ms"].alias("end_ms"),
             F.get("certainties", i).cast("float").alias("certainty"),
@@ -168,8 +166,6 @@ def accepted_alone(dialogues: DataFrame) -> DataFrame:
     Args:
         dialogues: ``edos.dialogues``; without ``accepted``, or where it is null, nothing is known and labels stay.
     """
-    if "accepted" not in dialogues.columns:
-        return dialogues
 
     def turn(one: Column, i: Column) -> Column:
         kept = F.coalesce(F.get("accepted", i), F.lit(True))
@@ -179,7 +175,12 @@ def accepted_alone(dialogues: DataFrame) -> DataFrame:
             F.when(kept, one["confidence"]).alias("confidence"),
         )
 
-    return dialogues.withColumn("turns", F.transform("turns", turn))
+    return with_accepted(dialogues).withColumn("turns", F.transform("turns", turn))
+
+
+def with_accepted(dialogues: DataFrame) -> DataFrame:
+    """Return rows of ``edos.dialogues`` with ``accepted``, which tables of older versions lack; null where they do."""
+    return dialogues if "accepted" in dialogues.columns else dialogues.select("*", _not_judged())
 
 
 def _labelled(turns: str, *names: str) -> Column:

@@ -15,7 +15,7 @@ KINDS = ("weak_labeler", "dialogue_classifier")
 HEAD_CONFIG = "head.json"
 MEMBERS = "members"
 UNCHANGED: dict[str, Any] = {"temperature": 1.0, "confidence": [0.0, 1.0]}
-"""What a calibration sets, where there is none."""
+"""The calibration of a classifier that was not calibrated."""
 """Key of the folders of an ensemble, in ``head.json``."""
 HEAD_WEIGHTS = "head.safetensors"
 TOKENIZER_FILES = ("token*", "vocab*", "merges*", "special_tokens*", "added_tokens*", "*.model")

@@ -13,6 +13,7 @@ from etl.common.spelling import detokenised_text
 from etl.pipeline.folders import Folders
 from etl.pipeline.lakehouse import Lakehouse
 from etl.pipeline.stage_run import StageRun
+from etl.publishing.edos_rows import with_accepted
 from etl.tables import augesc, emo_pillars
 from etl.tables.edos import DIALOGUES
 from etl.tables.subtitles import CLEAN_DIALOGUES, FILES
@@ -81,9 +82,7 @@ def edos_rows(lakehouse: Lakehouse) -> DataFrame:
         F.get("turns", F.lit(0))["sentence_first"].alias("first"),
         F.element_at("turns", -1)["sentence_last"].alias("last"),
     )
-    dialogues = lakehouse.read(DIALOGUES)
-    accepted = "accepted" if "accepted" in dialogues.columns else F.lit(None).cast("array<boolean>").alias("accepted")
-    finished = dialogues.select("dialogue_id", "movie_id", "turns", accepted)
+    finished = with_accepted(lakehouse.read(DIALOGUES)).select("dialogue_id", "movie_id", "turns", "accepted")
     files = lakehouse.read(FILES).select("source_path", "sentences")
     said = F.slice("sentences", F.col("first") + 1, F.greatest(F.col("last") - F.col("first") + 1, F.lit(0)))
     lines = F.transform(said, lambda one: F.struct(one["text"].alias("text"), one["start_ms"].alias("start_ms")))

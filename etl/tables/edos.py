@@ -227,7 +227,7 @@ HELD_OUT_SCORES = Table(
 
 LABEL_THRESHOLDS = Table(
     "edos.label_thresholds",
-    "From which confidence on a label of the dialogue classifier is accepted, by validation rows (ours).",
+    "The least confidence at which a label of the dialogue classifier is accepted, chosen on validation rows (ours).",
     """
     model string, label string,
     threshold float COMMENT 'least confidence of an accepted label; null: none is',

@@ -16,7 +16,7 @@ HOTTEST = 20.0
 FLATTEST = 0.05
 """Least slope of `with_confidence`: a more certain answer stays one."""
 FEW_ROWS = 5
-"""How strongly offset and slope are held near no change."""
+"""Weight of the penalty on offset and slope, which keeps them near 0 and 1 where few rows speak."""
 
 
 def with_temperature(probabilities: Probabilities, temperature: float) -> Probabilities:

@@ -84,7 +84,7 @@ stands for all that are no emotions."""
 COMMENTS = ("train.tsv", "train.tsv.gz")
 """The part of GoEmotions that is learned from."""
 PLACEHOLDERS = {"[NAME]": "John", "[RELIGION]": "Christian"}
-"""What GoEmotions wrote in place of names, and what a classifier reads there."""
+"""Placeholders in comments of GoEmotions, and the word that replaces each."""
 
 
 @dataclass(frozen=True)
@@ -131,15 +131,15 @@ def coarse_rows(folders: Sequence[str], taxonomy: Taxonomy) -> tuple[CoarseRows,
         InputError: a folder has no known files, or a file cannot be read.
     """
     groups = groups_of(taxonomy)
-    comments = [file for folder in folders if (file := _comments(folder)) is not None]
-    training, held_out = emotion_utterances([one for one in folders if _comments(one) is None], SETTING)
+    comments = {folder: _comments(folder) for folder in folders}
+    training, held_out = emotion_utterances([folder for folder, file in comments.items() if file is None], SETTING)
     learned: dict[str, pd.DataFrame] = {}
     chosen_on: dict[str, pd.DataFrame] = {}
     for name, utterances in training.items():
         apart = (name + ":" + utterances["scene"]).map(text_share) < CHOICE_SHARE
         learned[name], chosen_on[name] = utterances[~apart], utterances[apart]
     given = _rows(learned, groups)
-    for file in comments:
+    for file in filter(None, comments.values()):
         _add_comments(given, file, groups_of(taxonomy, COMMENT_GROUPS))
     return given, _rows(chosen_on, groups), _rows(held_out, groups)
 
