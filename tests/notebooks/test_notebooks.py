@@ -172,10 +172,11 @@ def test_tables_are_read_without_spark(tmp_path: Path, monkeypatch: pytest.Monke
         "speakers": pa.array([[None, None]], pa.list_(pa.string())),
         "certainty": [0.7],
     }
+    accepted = {"accepted": [[True, False]]}
     weak = {"dialogue_id": ["7-0"], "turn": [0], "label": ["joy"], "confidence": [0.9]}
     dropped = {"stage": ["s"], "unit": ["turn"], "reason": ["too_long"], "id": ["1"], "detail": [""]}
     for name, columns in {
-        "edos/dialogues": {**key, "turns": turns},
+        "edos/dialogues": {**key, **accepted, "turns": turns},
         "edos/weak_labels": weak,
         "ops/dropped": dropped,
         "subtitles/clean_dialogues": {**key, **source, **certain, "turns": spoken},
