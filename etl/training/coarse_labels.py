@@ -8,7 +8,7 @@ labels; a row does not say for which.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -18,10 +18,11 @@ from conf.taxonomy import Taxonomy
 from etl.common.hashes import text_share
 from etl.emo_pillars.transfer_files import read_lines
 from etl.emo_pillars.transfer_sets import goemotions_comments
-from etl.pipeline.outcome import LocalOutcome
+from etl.pipeline.outcome import DroppedRow, LocalOutcome
 from etl.subtitles.transcript_files import emotion_utterances
 from etl.training.data_inputs import rows_digest
-from etl.training.held_out_classifiers import ClassifierTest, answers_to, load_on_device
+from etl.training.held_out_classifiers import ClassifierTest, answers_to
+from udfs.models.classifiers.classifier import SequenceClassifier
 from udfs.opus.tokens import straight
 
 SETTING = "edos.emotion_transcripts"
@@ -102,6 +103,22 @@ class CoarseRows:
     emotional: list[bool]
 
 
+class CoarseParts(NamedTuple):
+    """The parts of `coarse_rows`.
+
+    Attributes:
+        learned: to learn from.
+        chosen_on: by which a champion is chosen.
+        held_out: for the figures.
+        dropped: rows of the ledger for lines that are in none; these count as no units.
+    """
+
+    learned: CoarseRows
+    chosen_on: CoarseRows
+    held_out: CoarseRows
+    dropped: list[DroppedRow]
+
+
 def groups_of(taxonomy: Taxonomy, classes: Mapping[str, tuple[str, ...]] = GROUPS) -> dict[str, tuple[int, ...]]:
     """Return the ids of the labels that each class stands for; a label of the class's own name is one.
 
@@ -117,11 +134,11 @@ def groups_of(taxonomy: Taxonomy, classes: Mapping[str, tuple[str, ...]] = GROUP
     return {name: group for name, group in (groups | {NEUTRAL: neutral}).items() if group and neutral}
 
 
-def coarse_rows(folders: Sequence[str], taxonomy: Taxonomy) -> tuple[CoarseRows, CoarseRows, CoarseRows]:
-    """Return the rows to learn from, those by which a champion is chosen, and the held-out ones.
+def coarse_rows(folders: Sequence[str], taxonomy: Taxonomy) -> CoarseParts:
+    """Return the rows of transcripts and comments whose classes the taxonomy knows.
 
-    The first two are of the training parts, a tenth of whose scenes is chosen on; the third are the development parts.
-    Comments are learned from alone.
+    A tenth of the scenes of the training parts is chosen on; the development parts are held out. Comments are learned
+    from alone.
 
     Args:
         folders: of MELD, EmoryNLP and GoEmotions; dialogues without emotions are left out.
@@ -139,19 +156,26 @@ def coarse_rows(folders: Sequence[str], taxonomy: Taxonomy) -> tuple[CoarseRows,
         apart = (name + ":" + utterances["scene"]).map(text_share) < CHOICE_SHARE
         learned[name], chosen_on[name] = utterances[~apart], utterances[apart]
     given = _rows(learned, groups)
+    dropped: list[DroppedRow] = []
     for file in filter(None, comments.values()):
-        _add_comments(given, file, groups_of(taxonomy, COMMENT_GROUPS))
-    return given, _rows(chosen_on, groups), _rows(held_out, groups)
+        dropped += _add_comments(given, file, groups_of(taxonomy, COMMENT_GROUPS))
+    return CoarseParts(given, _rows(chosen_on, groups), _rows(held_out, groups), dropped)
 
 
 def _comments(folder: str) -> Path | None:
     return next((file for name in COMMENTS if (file := Path(folder, name)).is_file()), None)
 
 
-def _add_comments(found: CoarseRows, file: Path, groups: Mapping[str, tuple[int, ...]]) -> None:
-    """Add the comments of GoEmotions; one with several classes may have any label that these stand for."""
-    lines = read_lines(file, "comment", LocalOutcome(), SETTING)
-    read = goemotions_comments({"train": lines}, validation_share=0.0, names=(*COMMENT_GROUPS, NEUTRAL))
+def _add_comments(found: CoarseRows, file: Path, groups: Mapping[str, tuple[int, ...]]) -> list[DroppedRow]:
+    """Add the comments of GoEmotions; one with several classes may have any label that these stand for.
+
+    Returns:
+        The lines that are left out.
+    """
+    unread = LocalOutcome()
+    lines = read_lines(file, "comment", unread, SETTING)
+    read = goemotions_comments({"train": lines}, validation_share=0.0, names=(*COMMENT_GROUPS, NEUTRAL)).plus(unread)
+    without = 0
     for _, text, classes, *_ in read.rows:
         labels = sorted({label for name in classes for label in groups.get(name, ())})
         if labels:
@@ -160,6 +184,11 @@ def _add_comments(found: CoarseRows, file: Path, groups: Mapping[str, tuple[int,
             found.histories.append((" ".join(straight(text).split()),))
             found.groups.append(tuple(labels))
             found.emotional.append(classes != [NEUTRAL])
+        else:
+            without += 1
+    if without:
+        read.drop("comment", file.name, "class_without_labels", f"{without:,} comments")
+    return [row._replace(units=0) for row in read.dropped]
 
 
 def _rows(corpora: Mapping[str, pd.DataFrame], groups: Mapping[str, tuple[int, ...]]) -> CoarseRows:
@@ -250,9 +279,7 @@ class TranscriptChoice(ClassifierTest):
     def digest(self) -> str:
         return rows_digest([*self.rows, *zip(self.items, self.known.groups, strict=True)])
 
-    def score(self, path: Path) -> float:
-        model = load_on_device(self.model, path, self.device)
+    def score_of(self, model: SequenceClassifier[Any]) -> float:
         answers = answers_to(model, [(item, None) for item in self.items])
-        return self.validation.score(path) + coarse_figures(answers, self.known, self.taxonomy).get(
-            "emotional_auc", 0.5
-        )
+        figures = coarse_figures(answers, self.known, self.taxonomy)
+        return self.validation.score_of(model) + figures.get("emotional_auc", 0.5)

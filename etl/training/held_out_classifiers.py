@@ -52,7 +52,10 @@ class ClassifierTest(HeldOutTest):
         log_choice(tracked, load_on_device(self.model, path, self.device), self.rows)
 
     def score(self, path: Path) -> float:
-        model = load_on_device(self.model, path, self.device)
+        return self.score_of(load_on_device(self.model, path, self.device))
+
+    def score_of(self, model: SequenceClassifier[Any]) -> float:
+        """Return a loaded model's ``metric``."""
         if list(model.labels) != self.labels:
             raise InputError("it has other labels")
         return model.figures(answers_to(model, self.rows), [truth for _, truth in self.rows])[self.metric]

@@ -157,6 +157,11 @@ def test_the_views_judge_test_rows_alone(spark: SparkSession, training: DataFram
     )
     least = [("m@2", "sad", 0.5), ("m@2", "proud", 0.5), ("m@2", "angry", None)]
     stand_ins.give("edos.label_thresholds", spark.createDataFrame(least, THRESHOLDS))
+    answered = {
+        (row.text, row.crowd_label, row.label, row.correct, row.label_accepted)
+        for row in stand_ins.ask("edos_test_answers")
+    }
+    assert answered == {("one", "sad", "sad", True, True), ("two", "sad", "proud", False, False)}
     curve = {row.surest_share: (row.turns, row.accuracy) for row in stand_ins.ask("edos_label_curve")}
     assert curve == {share / 10: (1, 1.0) if share <= 5 else (2, 0.5) for share in range(1, 11)}
     rows = [

@@ -74,7 +74,7 @@ def test_utterances_have_the_history_of_their_scene(tmp_path: Path) -> None:
         ("Hush.", "A", "fear", 0, 6),
         *((f"Line {number}.", "A", "Neutral", 1, number) for number in range(6)),
     ]
-    learned, _, held_out = coarse_rows([meld(tmp_path / "meld", train, [("Great!", "A", "joy", 0, 0)])], EDOS)
+    learned, _, held_out, _ = coarse_rows([meld(tmp_path / "meld", train, [("Great!", "A", "joy", 0, 0)])], EDOS)
     assert learned.histories[:3] == [("Where is's it?",), ("Where is's it?", "Gone!"), ("Oh no.",)]
     assert learned.histories[3] == ("Oh no.", "Hush.")
     assert learned.histories[-1] == ("Line 2.", "Line 3.", "Line 4.", "Line 5.")
@@ -84,7 +84,7 @@ def test_utterances_have_the_history_of_their_scene(tmp_path: Path) -> None:
 
 def test_a_tenth_of_the_scenes_is_chosen_on(tmp_path: Path) -> None:
     train = [(f"{place} of {scene}.", "A", "joy", scene, place) for scene in range(200) for place in range(2)]
-    learned, chosen_on, _ = coarse_rows([meld(tmp_path / "meld", train, [("Great!", "A", "joy", 0, 0)])], EDOS)
+    learned, chosen_on, *_ = coarse_rows([meld(tmp_path / "meld", train, [("Great!", "A", "joy", 0, 0)])], EDOS)
     scenes = [{turns[-1].split()[-1] for turns in rows.histories} for rows in (learned, chosen_on)]
     assert scenes[0].isdisjoint(scenes[1])
     assert len(learned.histories) + len(chosen_on.histories) == 400
@@ -115,7 +115,7 @@ def test_comments_may_have_any_label_of_their_classes(tmp_path: Path) -> None:
         "torn",
     )
     (comments / "train.tsv").write_text("\n".join(lines) + "\n", "utf-8")
-    learned, chosen_on, held_out = coarse_rows([transcripts, str(comments)], EDOS)
+    learned, chosen_on, held_out, dropped = coarse_rows([transcripts, str(comments)], EDOS)
     assert learned.histories[1:] == [("Thanks, John!",), ("Is this in New Orleans??",), ("So sad and so proud.",)]
     assert learned.emotional[1:] == [True, False, True]
     names = [{EDOS.names[label] for label in group} for group in learned.groups[1:]]
@@ -123,6 +123,21 @@ def test_comments_may_have_any_label_of_their_classes(tmp_path: Path) -> None:
     assert {EDOS.kinds[name] for name in names[1]} == {"intent", "neutral"}
     assert {"proud", "confident", "sad", "lonely"} <= names[2]
     assert len(chosen_on.histories) + len(held_out.histories) == 1, "nothing is chosen or measured on comments"
+    left_out = [(row.unit, row.id, row.reason, row.units) for row in dropped]
+    assert left_out == [
+        ("comment", "train:4", "unknown_label", 0),
+        ("comment", "train:5", "not_a_comment", 0),
+    ]
+
+
+def test_comments_whose_classes_stand_for_no_label_are_counted(tmp_path: Path) -> None:
+    transcripts = meld(tmp_path / "meld", [("Gone!", "B", "sadness", 0, 1)], [("Great!", "A", "sadness", 0, 0)])
+    comments = tmp_path / "goemotions"
+    comments.mkdir()
+    (comments / "train.tsv").write_text("Thanks!\t15\ta\nOh no.\t25\tb\nPhew!\t23\tc\n", "utf-8")
+    learned, *_, dropped = coarse_rows([transcripts, str(comments)], SMALL)
+    assert learned.histories[1:] == [("Oh no.",)]
+    assert [tuple(row) for row in dropped] == [("comment", "train.tsv", "class_without_labels", "2 comments", 0)]
 
 
 def test_each_class_of_comments_stands_for_labels() -> None:
@@ -145,7 +160,9 @@ def test_files_without_emotions_teach_nothing(tmp_path: Path) -> None:
         pd.read_csv(file).drop(columns="Emotion").to_csv(file, index=False)
     (tmp_path / "dailydialog").mkdir()
     (tmp_path / "dailydialog" / "dialogues_test.txt").write_text("Hi . __eou__ Hello . __eou__\n")
-    assert [rows.histories for rows in coarse_rows([folder, str(tmp_path / "dailydialog")], EDOS)] == [[], [], []]
+    *parts, dropped = coarse_rows([folder, str(tmp_path / "dailydialog")], EDOS)
+    assert [rows.histories for rows in parts] == [[], [], []]
+    assert not dropped
 
 
 def test_a_folder_that_holds_no_transcripts_is_named(tmp_path: Path) -> None:
@@ -203,7 +220,7 @@ def test_a_recipe_takes_the_transcripts_and_tells_of_them(
 ) -> None:
     plain, _ = recipes_with()
     recipe, said = recipes_with("meld", "emorynlp")
-    learned = recipe.params["transcript_rows"]
+    learned = recipe.params["coarse_rows"]
     assert learned > 100
     assert plain.further is None
     assert recipe.further is not None
@@ -212,7 +229,7 @@ def test_a_recipe_takes_the_transcripts_and_tells_of_them(
     assert isinstance(choice, TranscriptChoice)
     assert choice.rows == plain.choice.rows
     assert len(choice.items) > 20
-    assert recipe.differs[-1] == f"{learned:,} of transcripts"
+    assert recipe.differs[-1] == f"{learned:,} with other classes"
     assert said[-1].startswith(f"{learned:,} texts with other classes of emotions to train on, ")
 
 

@@ -1,17 +1,10 @@
 -- Which labels are accepted, and how often these are right on the crowd's test turns; the first row is of all labels.
 --
 -- The thresholds are chosen on validation turns (edos.accepted_accuracy), the figures are of test turns.
-WITH answers AS (
-  SELECT scores.label, scores.confidence, CAST(scores.label = given.label AS int) AS correct
-  FROM edos.training_dialogues AS given JOIN edos.held_out_scores AS scores
-    ON scores.history_hash = sha2(concat_ws('', transform(given.turns, turn -> coalesce(sha2(turn, 256), '-'))), 256)
-  WHERE given.split = 'test' AND scores.error IS NULL
-    AND scores.model IN (SELECT model FROM edos.label_thresholds)
-), judged AS (
-  SELECT least.label, least.threshold, answers.correct,
-         answers.confidence IS NOT NULL AS answered,
-         coalesce(answers.confidence >= least.threshold, false) AS label_accepted
-  FROM edos.label_thresholds AS least LEFT JOIN answers ON answers.label = least.label
+WITH judged AS (
+  SELECT least.label, least.threshold, CAST(answers.correct AS int) AS correct,
+         answers.confidence IS NOT NULL AS answered, coalesce(answers.label_accepted, false) AS label_accepted
+  FROM edos.label_thresholds AS least LEFT JOIN analysis.edos_test_answers AS answers ON answers.label = least.label
 ), counted AS (
   SELECT 0 AS place, 'all labels' AS label, CAST(NULL AS float) AS threshold, answered, label_accepted, correct FROM judged
   UNION ALL

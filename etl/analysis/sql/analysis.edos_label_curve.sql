@@ -2,16 +2,10 @@
 --
 -- Of the crowd's test turns alone, by which nothing is chosen. A random choice of as many turns would have the accuracy
 -- of the last row, which takes all.
-WITH answers AS (
-  SELECT given.dialogue_id, given.turn, scores.confidence, CAST(scores.label = given.label AS int) AS correct
-  FROM edos.training_dialogues AS given JOIN edos.held_out_scores AS scores
-    ON scores.history_hash = sha2(concat_ws('', transform(given.turns, turn -> coalesce(sha2(turn, 256), '-'))), 256)
-  WHERE given.split = 'test' AND scores.error IS NULL
-    AND scores.model IN (SELECT model FROM edos.label_thresholds)
-), ranked AS (
-  SELECT confidence, correct, count(*) OVER () AS total,
+WITH ranked AS (
+  SELECT confidence, CAST(correct AS int) AS correct, count(*) OVER () AS total,
          row_number() OVER (ORDER BY confidence DESC, dialogue_id, turn) AS place
-  FROM answers
+  FROM analysis.edos_test_answers
 ), tenths AS (
   SELECT * FROM VALUES (1), (2), (3), (4), (5), (6), (7), (8), (9), (10) AS given(tenth)
 )

@@ -201,7 +201,7 @@ def with_transcripts(
     """
     if not transcripts:
         return recipe
-    given, chosen_on, held_out = coarse_rows(transcripts, taxonomy)
+    given, chosen_on, held_out, dropped = coarse_rows(transcripts, taxonomy)
     if not any(given.emotional) or not held_out.histories:
         run.say("no transcript has emotions of people that the taxonomy knows: learned from the examples alone")
         return recipe
@@ -234,8 +234,9 @@ def with_transcripts(
         further=further,
         finish=measured,
         choice=TranscriptChoice(choice, list(map(item, chosen_on.histories)), chosen_on, taxonomy),
-        params={**recipe.params, "transcript_rows": len(learned)},
-        differs=(*recipe.differs, f"{len(learned):,} of transcripts"),
+        dropped=[*recipe.dropped, *dropped],
+        params={**recipe.params, "coarse_rows": len(learned)},
+        differs=(*recipe.differs, f"{len(learned):,} with other classes"),
     )
 
 
