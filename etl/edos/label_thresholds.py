@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from pyspark.sql import DataFrame
+from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql.window import Window
 
@@ -12,6 +12,9 @@ from etl.pipeline.outcome import Outcome, dropped_columns
 
 PRIOR_ROWS = 20
 """Rows for which the accuracy of all labels at a confidence counts beside a label's own rows."""
+MARGIN = 0.5
+"""Standard errors by which an accuracy on validation rows has to exceed the one to reach: the best of many confidences
+looks better on the rows it is chosen by than on others."""
 
 
 def _held_out(training_dialogues: DataFrame) -> DataFrame:
@@ -50,8 +53,9 @@ def label_thresholds(answers: DataFrame, labels: Sequence[str], accuracy: float,
     """Choose for each label the least confidence from which on enough of its rows are right.
 
     The accuracy from a confidence on is estimated by the label's own rows and by `PRIOR_ROWS` rows more that are right
-    as often as the rows of all labels from there on: a class has about seventeen validation rows. A label that no row
-    has takes the threshold of all labels together.
+    as often as the rows of all labels from there on: a class has about seventeen validation rows. It has to be
+    `MARGIN` standard errors above the accuracy to reach. A label that no row has takes the threshold of all labels
+    together.
 
     Args:
         answers: rows of `held_out_answers` that the classifier did not learn from.
@@ -66,8 +70,15 @@ def label_thresholds(answers: DataFrame, labels: Sequence[str], accuracy: float,
     from_here = Window.orderBy(F.col("confidence").desc()).rangeBetween(Window.unboundedPreceding, Window.currentRow)
     of_label = from_here.partitionBy("label")
     pooled = F.avg("correct").over(from_here)
-    own = (F.sum("correct").over(of_label) + PRIOR_ROWS * pooled) / (F.count("*").over(of_label) + PRIOR_ROWS)
-    judged = read.select("label", "confidence", "correct", pooled.alias("pooled"), own.alias("own"))
+    weight = F.count("*").over(of_label) + PRIOR_ROWS
+    own = (F.sum("correct").over(of_label) + PRIOR_ROWS * pooled) / weight
+    judged = read.select(
+        "label",
+        "confidence",
+        "correct",
+        _with_margin(pooled, F.count("*").over(from_here)).alias("pooled"),
+        _with_margin(own, weight).alias("own"),
+    )
     least = judged.groupBy("label").agg(F.min(F.when(F.col("own") >= accuracy, F.col("confidence"))).alias("own"))
     of_all = judged.agg(F.min(F.when(F.col("pooled") >= accuracy, F.col("confidence"))).alias("pooled"))
     names = read.sparkSession.createDataFrame([(name,) for name in labels], "label string")
@@ -85,3 +96,7 @@ def label_thresholds(answers: DataFrame, labels: Sequence[str], accuracy: float,
         rows.select(F.lit(model).alias("model"), "label", "threshold", "predicted", "accepted", "correct"),
         failed.select(*dropped_columns("validation row", unit_id(), "model_failed", 1, F.col("error"))),
     )
+
+
+def _with_margin(share: Column, rows: Column) -> Column:
+    return share - MARGIN * F.sqrt(share * (1 - share) / rows)

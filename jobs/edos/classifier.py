@@ -123,6 +123,7 @@ def score_held_out(training_dialogues: DataFrame) -> DataFrame:
     writes=LABEL_THRESHOLDS,
     models=(CLASSIFIER,),
     units=RowAccounting("validation rows", "count_if(split = 'validation')", "sum(predicted)"),
+    version=2,
 )
 def choose_label_thresholds(
     training_dialogues: DataFrame,
