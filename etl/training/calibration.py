@@ -74,6 +74,9 @@ def fitted_confidence(probabilities: Probabilities, truth: Sequence[int]) -> tup
 def calibration(probabilities: Probabilities, truth: Sequence[int], *, confidence: bool = False) -> dict[str, float]:
     """Return the calibration of a classifier, and its expected calibration error before and after.
 
+    The temperature is 1 where the fitted one makes this error larger: the cross-entropy also counts the other classes,
+    which smoothed labels keep probable.
+
     Args:
         probabilities: (rows, classes), of rows not trained on, at temperature 1.
         truth: class ids.
@@ -83,13 +86,17 @@ def calibration(probabilities: Probabilities, truth: Sequence[int], *, confidenc
         ``temperature``, with ``confidence`` also ``confidence_offset`` and ``confidence_slope``, and
         ``calibration_error_before`` and ``calibration_error_after``.
     """
-    figures = {"temperature": fitted_temperature(probabilities, truth)}
-    answers = with_temperature(probabilities, figures["temperature"])
+    before = expected_calibration_error(probabilities, truth)
+    temperature = fitted_temperature(probabilities, truth)
+    answers = with_temperature(probabilities, temperature)
+    if expected_calibration_error(answers, truth) > before:
+        temperature, answers = 1.0, probabilities
+    figures = {"temperature": temperature}
     if confidence:
         offset, slope = fitted_confidence(answers, truth)
         figures |= {"confidence_offset": offset, "confidence_slope": slope}
         answers = with_confidence(torch.from_numpy(answers), offset, slope).numpy()
-    figures["calibration_error_before"] = expected_calibration_error(probabilities, truth)
+    figures["calibration_error_before"] = before
     figures["calibration_error_after"] = expected_calibration_error(answers, truth)
     return figures
 

@@ -50,6 +50,16 @@ def test_calibration_lowers_the_error_and_keeps_labels() -> None:
     assert warmed.sum(axis=1) == pytest.approx(1)
 
 
+def test_no_temperature_where_it_makes_the_error_larger() -> None:
+    # The largest probability is right as often as it says; a class that never comes up has some of the rest.
+    answers = np.tile([0.6, 0.37, 0.03], (1000, 1))
+    truth = [0] * 600 + [1] * 400
+    assert fitted_temperature(answers, truth) < 0.97
+    figures = calibration(answers, truth)
+    assert figures["temperature"] == 1
+    assert figures["calibration_error_after"] == figures["calibration_error_before"] < 0.01
+
+
 def test_certain_answers_and_no_rows() -> None:
     assert 0.05 <= fitted_temperature(np.eye(3), [0, 1, 2]) < 1
     assert with_temperature(np.array([[1.0, 0.0]]), 2.0)[0] == pytest.approx([1, 0], abs=1e-6)
