@@ -262,6 +262,11 @@ class ModelSettings(Section):
         "models:/augesc-augmented-chatbot@champion", description="AugESC 7.1: that one, further on AugESC"
     )
     batch_size: int = Field(64, ge=1, description="rows a model sees at once when it labels")
+    label_precision: Literal["fp32", "bf16", "fp16"] = added(
+        "fp32",
+        description="ours: in which weak labeler and dialogue classifiers multiply when they label; bf16 is faster"
+        " where the processor or GPU has it, and 0.3% of the labels differ (docs/labels.md)",
+    )
     threads: int = Field(1, ge=1, description="CPU threads of a labelling worker")
     folder: str | None = Field(
         None, description="models and checkpoints: a folder that all machines see, or a URI; null: beside the tables"

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from functools import partial
 from typing import Any, TypeVar
 
@@ -12,7 +13,7 @@ from numpy.typing import NDArray
 from pyspark.sql import DataFrame
 from torch import nn
 
-from udfs.devices import set_threads, task_device, with_patience
+from udfs.devices import PRECISIONS, set_threads, task_device, with_patience
 from udfs.failures import error_line, in_halves
 from udfs.models.classifiers.classifier import SequenceClassifier
 from udfs.models.classifiers.dialogue_classifier import DialogueClassifier
@@ -50,6 +51,7 @@ def score_texts(
     threads: int = 1,
     top: int = 3,
     partitions: int = 0,
+    precision: str = "fp32",
 ) -> DataFrame:
     """Return the weak labeler's answers (EDOS 3.1).
 
@@ -61,6 +63,7 @@ def score_texts(
         threads: CPU threads per worker: cores over workers.
         top: number of labels to keep, the most confident first, ties by label id.
         partitions: number of tasks; 0 keeps the partitions.
+        precision: fp32, bf16 or fp16, in which matrices are multiplied.
 
     Returns:
         (text_hash, model, top3, error): confidences rounded to 4 decimals; a failed row has an error and no top3.
@@ -72,17 +75,24 @@ def score_texts(
         return {"model": identity, "top3": kept, "error": errors}
 
     model = partial(worker_model, model_path, WeakLabeler.load, threads)
-    return answered(texts.select("text_hash", "text"), partitions, model, top3, WEAK_SCHEMA)
+    return answered(texts.select("text_hash", "text"), partitions, model, top3, WEAK_SCHEMA, precision)
 
 
 def score_histories(
-    histories: DataFrame, model_path: str, identity: str, *, batch_size: int = 64, threads: int = 1, partitions: int = 0
+    histories: DataFrame,
+    model_path: str,
+    identity: str,
+    *,
+    batch_size: int = 64,
+    threads: int = 1,
+    partitions: int = 0,
+    precision: str = "fp32",
 ) -> DataFrame:
     """Return the dialogue classifier's answers (EDOS 3.3.1).
 
     Args:
         histories: (history_hash, turns array<string> oldest first), each history once.
-        model_path, identity, batch_size, threads, partitions: see `score_texts`.
+        model_path, identity, batch_size, threads, partitions, precision: see `score_texts`.
 
     Returns:
         (history_hash, model, label, confidence, error): the last turn's label; confidence rounded to 4 decimals.
@@ -100,7 +110,7 @@ def score_histories(
         }
 
     model = partial(worker_model, model_path, DialogueClassifier.load, threads)
-    return answered(histories.select("history_hash", "turns"), partitions, model, best, DIALOGUE_SCHEMA)
+    return answered(histories.select("history_hash", "turns"), partitions, model, best, DIALOGUE_SCHEMA, precision)
 
 
 def embed_texts(
@@ -273,6 +283,12 @@ def worker_model(path: str, loader: Callable[[str], Network], threads: int) -> N
     return with_patience(lambda: load_once(path, loader).to(device))
 
 
+def in_precision(name: str) -> AbstractContextManager[Any]:
+    """Return a context in which matrices are multiplied in fp32, bf16 or fp16."""
+    dtype = PRECISIONS[name]
+    return nullcontext() if dtype == torch.float32 else torch.autocast(task_device().type, dtype=dtype)
+
+
 def _failed(error: Exception) -> tuple[None, str]:
     out_of_memory = isinstance(error, torch.cuda.OutOfMemoryError)
     return None, f"{type(error).__name__}: out of GPU memory" if out_of_memory else error_line(error)
@@ -296,6 +312,7 @@ def answered(
     load: Callable[[], Network],
     answer: Callable[[Network, pd.DataFrame], dict[str, Any]],
     schema: str,
+    precision: str = "fp32",
 ) -> DataFrame:
     """Return the key of each row, which is its first column, with the columns of the model's answer."""
     key = rows.columns[0]
@@ -305,7 +322,9 @@ def answered(
         rows_at_once = ROWS_AT_ONCE if task_device().type == "cpu" else GATHERED_ROWS
         for frame in gathered(frames, GATHERED_ROWS):
             for some in by_length(frame, rows_at_once):
-                yield pd.DataFrame({key: some[key], **answer(model, some)})
+                with in_precision(precision):
+                    columns = answer(model, some)
+                yield pd.DataFrame({key: some[key], **columns})
 
     spread = rows.repartition(partitions, key) if partitions > 0 else rows
     return spread.mapInPandas(ask, schema)

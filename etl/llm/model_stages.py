@@ -1,7 +1,7 @@
 """Declare the stages that call models. Each prompt or text is sent once, and other stages parse the stored answers."""
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pyspark.sql import DataFrame
 
@@ -11,7 +11,7 @@ from conf.settings import Settings
 from etl.llm.requests import distinct_requests, with_answers
 from etl.pipeline.model_loader import ResolvedModel
 from etl.pipeline.outcome import Outcome
-from etl.pipeline.signatures import Receiver, receiver_of
+from etl.pipeline.signatures import At, Receiver, receiver_of
 from etl.pipeline.spark_api import GPUS_OF_TASK, gpus_of_task
 from etl.pipeline.stage_run import StageRun
 from etl.pipeline.stages import Declare, Incremental, RowAccounting, Stage, Units, stage
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 PROMPTS_PER_MINUTE = 10
 """Throughput of one core with the smallest model, for planning batches. A GPU is faster."""
+LabelPrecision = Annotated[Literal["fp32", "bf16", "fp16"], At("models.label_precision")]
 
 
 def prompt_stage(
@@ -124,9 +125,7 @@ def answer_stage(
     return declare
 
 
-def model_stage(
-    answer: Callable[[DataFrame, StageRun, str], DataFrame], model: str, per_minute: float, **declared: Any
-) -> Declare:
+def model_stage(answer: Callable[..., DataFrame], model: str, per_minute: float, **declared: Any) -> Declare:
     """Declare a stage that applies a model to each row once. Its function returns these rows.
 
     Args:
@@ -140,9 +139,13 @@ def model_stage(
         def answers(rows: DataFrame, run: StageRun) -> DataFrame:
             return answer(rows, run, model)
 
+        def labels(rows: DataFrame, precision: LabelPrecision, run: StageRun) -> DataFrame:
+            return answer(rows, run, model, precision)
+
+        asked = receiver_of(labels if answer in (text_scores, history_scores) else answers)
         key = "history_hash" if answer is history_scores else "text_hash"
         once = Incremental(key, cost_per_minute=per_minute, prepare=pending, units=Units.ANSWERED, failed=DEVICE_FAULT)
-        return stage(models=(model,), incremental=once, **declared)(receiver_of(answers).named_by(pending))
+        return stage(models=(model,), incremental=once, **declared)(asked.named_by(pending))
 
     return declare
 
@@ -154,18 +157,18 @@ def embeddings(texts: DataFrame, run: StageRun, model: str) -> DataFrame:
     return embed_texts(texts, **run.model(model).arguments)
 
 
-def text_scores(texts: DataFrame, run: StageRun, model: str) -> DataFrame:
-    """Return a classifier's scores of each text."""
+def text_scores(texts: DataFrame, run: StageRun, model: str, precision: str) -> DataFrame:
+    """Return a classifier's scores of each text, computed in fp32, bf16 or fp16."""
     from udfs.predict import score_texts
 
-    return score_texts(texts, **run.model(model).arguments)
+    return score_texts(texts, **run.model(model).arguments, precision=precision)
 
 
-def history_scores(histories: DataFrame, run: StageRun, model: str) -> DataFrame:
-    """Return a dialogue classifier's scores of each history's last turn."""
+def history_scores(histories: DataFrame, run: StageRun, model: str, precision: str) -> DataFrame:
+    """Return a dialogue classifier's scores of each history's last turn, computed in fp32, bf16 or fp16."""
     from udfs.predict import score_histories
 
-    return score_histories(histories, **run.model(model).arguments)
+    return score_histories(histories, **run.model(model).arguments, precision=precision)
 
 
 def passage_scores(passages: DataFrame, run: StageRun, model: str) -> DataFrame:

@@ -102,6 +102,25 @@ def test_histories_are_the_same_whatever_the_partitioning(spark, scored_models):
     assert all(row.error is None and row.model == "dialogue@1" for row in answers[0])
 
 
+@pytest.mark.parametrize("precision", ["bf16", "fp16"])
+def test_labels_in_half_precision_are_near_those_in_single(spark, scored_models, precision):
+    histories = spark.createDataFrame([(turns,) for turns in HISTORIES], "turns array<string>").withColumn(
+        "history_hash", history_hash(F.col("turns"))
+    )
+    path = scored_models["dialogue"]
+    single, half = (
+        score_histories(histories, path, "d", **given).orderBy("history_hash").collect()
+        for given in ({}, {"precision": precision})
+    )
+    assert [row.confidence for row in half] == pytest.approx([row.confidence for row in single], abs=0.01)
+    assert [row.confidence for row in half] != [row.confidence for row in single]
+    texts = spark.createDataFrame([("a", TEXTS[0])], "text_hash string, text string")
+    (row,) = score_texts(texts, scored_models["weak"], "w", precision=precision).collect()
+    model = WeakLabeler.load(scored_models["weak"])
+    expected = top_labels(model.probabilities(TEXTS[:1], 1).numpy()[0], LABELS, 3)
+    assert [one.confidence for one in row.top3] == pytest.approx([one for _, one in expected], abs=0.01)
+
+
 def test_rows_without_text_have_an_error_and_the_rest_go_on(spark, scored_models):
     texts = spark.createDataFrame([("a", None), ("b", "yes")], "text_hash string, text string")
     rows = {row.text_hash: row for row in score_texts(texts, scored_models["weak"], "w").collect()}
