@@ -157,14 +157,14 @@ def embeddings(texts: DataFrame, run: StageRun, model: str) -> DataFrame:
     return embed_texts(texts, **run.model(model).arguments)
 
 
-def text_scores(texts: DataFrame, run: StageRun, model: str, precision: str) -> DataFrame:
+def text_scores(texts: DataFrame, run: StageRun, model: str, precision: str = "fp32") -> DataFrame:
     """Return a classifier's scores of each text, computed in fp32, bf16 or fp16."""
     from udfs.predict import score_texts
 
     return score_texts(texts, **run.model(model).arguments, precision=precision)
 
 
-def history_scores(histories: DataFrame, run: StageRun, model: str, precision: str) -> DataFrame:
+def history_scores(histories: DataFrame, run: StageRun, model: str, precision: str = "fp32") -> DataFrame:
     """Return a dialogue classifier's scores of each history's last turn, computed in fp32, bf16 or fp16."""
     from udfs.predict import score_histories
 
