@@ -157,6 +157,9 @@ LANGUAGE_MODELS = ("generator", "augmenter_base", "dialogue_base", "reply_base",
 """Keys of `ModelSettings` whose folders hold a sequence classifier, or a causal language model."""
 
 
+LabelPrecision = Literal["fp32", "bf16", "fp16"]
+
+
 class ModelSettings(Section):
     weak_encoder: str = Field("hf:bert-base-uncased", description="what the weak labeler starts from")
     encoder: str = Field("hf:roberta-base", description="what the dialogue classifier starts from")
@@ -262,7 +265,7 @@ class ModelSettings(Section):
         "models:/augesc-augmented-chatbot@champion", description="AugESC 7.1: that one, further on AugESC"
     )
     batch_size: int = Field(64, ge=1, description="rows a model sees at once when it labels")
-    label_precision: Literal["fp32", "bf16", "fp16"] = added(
+    label_precision: LabelPrecision = added(
         "fp32",
         description="ours: in which weak labeler and dialogue classifiers multiply when they label; bf16 is faster"
         " where the processor or GPU has it, and 0.3% of the labels differ (docs/labels.md)",

@@ -2,8 +2,9 @@
 
 import time
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from functools import cache
-from typing import NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import torch
 
@@ -86,6 +87,11 @@ def chosen_precision(setting: str, device: torch.device) -> Precision:
         return Precision(fits, reason)
     warning = f"precision {setting} is slow here ({reason}): set it to auto or {fits}" if slow else None
     return Precision(setting, "by setting", warning)
+
+
+def autocast(device: torch.device, dtype: torch.dtype) -> AbstractContextManager[Any]:
+    """Return a context in which matrices are multiplied in a precision; none is entered for fp32."""
+    return nullcontext() if dtype == torch.float32 else torch.autocast(device.type, dtype=dtype)
 
 
 def hardware_parameters(precision: str, device: str) -> dict[str, str]:

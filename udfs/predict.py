@@ -2,7 +2,6 @@
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager, nullcontext
 from functools import partial
 from typing import Any, TypeVar
 
@@ -13,7 +12,7 @@ from numpy.typing import NDArray
 from pyspark.sql import DataFrame
 from torch import nn
 
-from udfs.devices import PRECISIONS, set_threads, task_device, with_patience
+from udfs.devices import PRECISIONS, autocast, set_threads, task_device, with_patience
 from udfs.failures import error_line, in_halves
 from udfs.models.classifiers.classifier import SequenceClassifier
 from udfs.models.classifiers.dialogue_classifier import DialogueClassifier
@@ -283,12 +282,6 @@ def worker_model(path: str, loader: Callable[[str], Network], threads: int) -> N
     return with_patience(lambda: load_once(path, loader).to(device))
 
 
-def in_precision(name: str) -> AbstractContextManager[Any]:
-    """Return a context in which matrices are multiplied in fp32, bf16 or fp16."""
-    dtype = PRECISIONS[name]
-    return nullcontext() if dtype == torch.float32 else torch.autocast(task_device().type, dtype=dtype)
-
-
 def _failed(error: Exception) -> tuple[None, str]:
     out_of_memory = isinstance(error, torch.cuda.OutOfMemoryError)
     return None, f"{type(error).__name__}: out of GPU memory" if out_of_memory else error_line(error)
@@ -319,10 +312,11 @@ def answered(
 
     def ask(frames: Iterable[pd.DataFrame]) -> Iterator[pd.DataFrame]:
         model = load()
-        rows_at_once = ROWS_AT_ONCE if task_device().type == "cpu" else GATHERED_ROWS
+        device = task_device()
+        rows_at_once = ROWS_AT_ONCE if device.type == "cpu" else GATHERED_ROWS
         for frame in gathered(frames, GATHERED_ROWS):
             for some in by_length(frame, rows_at_once):
-                with in_precision(precision):
+                with autocast(device, PRECISIONS[precision]):
                     columns = answer(model, some)
                 yield pd.DataFrame({key: some[key], **columns})
 

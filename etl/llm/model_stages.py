@@ -1,13 +1,14 @@
 """Declare the stages that call models. Each prompt or text is sent once, and other stages parse the stored answers."""
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any
 
 from pyspark.sql import DataFrame
 
 from conf.errors import InputError
 from conf.llm_settings import LlmSettings
 from conf.settings import Settings
+from conf.training_settings import LabelPrecision
 from etl.llm.requests import distinct_requests, with_answers
 from etl.pipeline.model_loader import ResolvedModel
 from etl.pipeline.outcome import Outcome
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
 
 PROMPTS_PER_MINUTE = 10
 """Throughput of one core with the smallest model, for planning batches. A GPU is faster."""
-LabelPrecision = Annotated[Literal["fp32", "bf16", "fp16"], At("models.label_precision")]
 
 
 def prompt_stage(
@@ -139,7 +139,9 @@ def model_stage(answer: Callable[..., DataFrame], model: str, per_minute: float,
         def answers(rows: DataFrame, run: StageRun) -> DataFrame:
             return answer(rows, run, model)
 
-        def labels(rows: DataFrame, precision: LabelPrecision, run: StageRun) -> DataFrame:
+        def labels(
+            rows: DataFrame, precision: Annotated[LabelPrecision, At("models.label_precision")], run: StageRun
+        ) -> DataFrame:
             return answer(rows, run, model, precision)
 
         asked = receiver_of(labels if answer in (text_scores, history_scores) else answers)

@@ -1,7 +1,6 @@
 """The optimizer of all trainings: learning rates, precision, gradient scaling and clipping."""
 
 import math
-from contextlib import nullcontext
 from typing import Any
 
 import torch
@@ -9,7 +8,7 @@ from torch import Tensor, nn
 from torch.optim.lr_scheduler import LambdaLR
 
 from conf.training_options import TrainingOptions
-from udfs.devices import chosen_precision
+from udfs.devices import autocast, chosen_precision
 from udfs.models.trainable import TrainableModel
 
 
@@ -82,9 +81,7 @@ class OptimizerStep:
 
     def autocast(self) -> Any:
         """Return the context manager for the forward pass of a micro-batch."""
-        if self.dtype == torch.float32:
-            return nullcontext()
-        return torch.autocast(self.device.type, dtype=self.dtype)
+        return autocast(self.device, self.dtype)
 
     def backward(self, loss: Tensor) -> None:
         """Add a micro-batch's gradients."""

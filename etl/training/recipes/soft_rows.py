@@ -4,13 +4,12 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-import torch
 from numpy.typing import NDArray
 
 from conf.training_options import TrainingOptions
 from etl.training.held_out_classifiers import answers_to, load_on_device
 from etl.training.loop.reproducible import reproducible
-from udfs.devices import chosen_precision, training_device
+from udfs.devices import autocast, chosen_precision, training_device
 from udfs.models.classifiers.classifier import SequenceClassifier
 
 SoftRows = list[tuple[Any, tuple[float, ...]]]
@@ -26,7 +25,7 @@ def teacher_answers(
     device = training_device(options.device)
     dtype = chosen_precision(options.precision, device).dtype
     # A local session leaves one thread to this process: the training's number is set for the answers, too.
-    with reproducible(options), torch.autocast(device.type, dtype=dtype, enabled=dtype != torch.float32):
+    with reproducible(options), autocast(device, dtype):
         return answers_to(teacher, [(item, None) for item in items])
 
 
