@@ -224,9 +224,8 @@ class StagePlan:
         return same and self.same_models(event)
 
     def same_models(self, event: StageEvent) -> bool:
-        """Return whether a run had the same models; one that it knew, but had none of, is as none."""
-        known = {name: one for name, one in event.models.items() if one != NO_MODEL or name in self.models}
-        return known == self.identities
+        """Return whether a run had the same models; one that the stage uses no longer is none."""
+        return {name: one for name, one in event.models.items() if name in self.models} == self.identities
 
 
 def event_of(stage: Stage, plan: StagePlan | None, event: str, **facts: Any) -> StageEvent:
@@ -390,7 +389,8 @@ class PipelineContext:
             names = ", ".join(_changed(last.models, present.identities))
             return _Need(f"model {names} changed", rebuild=not (_planned(stage) or _kept(stage)))
         grown = self.settings.pipeline.retrain_on_growth or not isinstance(stage.writes, Model)
-        if _there(last.input_versions) != _there(present.inputs) and grown:
+        read = {name: version for name, version in last.input_versions.items() if name in present.inputs}
+        if _there(read) != _there(present.inputs) and grown:
             return _Need(f"{', '.join(_changed(last.input_versions, present.inputs))} changed")
         return _Need(self._output_problem(stage, last))
 

@@ -11,7 +11,7 @@ from conf.errors import InputError
 from conf.removed_settings import REMOVED, Removed, removed
 from conf.section import Section
 from conf.settings import Settings, load_settings
-from etl.pipeline.model_loader import NO_MODEL
+from etl.pipeline.model_loader import NO_MODEL, ResolvedModel
 from etl.pipeline.planner import StagePlan, event_of, same_settings, what_changed
 from etl.pipeline.stages import recorded
 from jobs import all_stages
@@ -86,17 +86,14 @@ def test_a_default_that_is_gone_is_no_change(before: dict[str, str] | None, now:
 @pytest.mark.parametrize(
     ("before", "now", "same"),
     [
-        ({"gone": NO_MODEL, "used": "1"}, {"used": "1"}, True),
-        ({"gone": "7", "used": "1"}, {"used": "1"}, False),
+        ({"gone": "7", "used": "1"}, {"used": "1"}, True),
+        ({"used": "1"}, {"used": "2"}, False),
         ({"used": NO_MODEL}, {"used": "1"}, False),
         ({"used": "1"}, {"used": "1", "more": NO_MODEL}, False),
     ],
 )
-def test_a_model_that_was_none_is_no_change(
-    before: dict[str, str], now: dict[str, str], same: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(StagePlan, "identities", now)
-    plan = StagePlan(None, "", {}, "before", now)  # type: ignore[arg-type]
+def test_a_model_that_is_used_no_longer_is_no_change(before: dict[str, str], now: dict[str, str], same: bool) -> None:
+    plan = StagePlan(None, "", {}, "before", {name: ResolvedModel(Path(), one) for name, one in now.items()})
     assert plan.same_models(_event({}, before)) is same
 
 
