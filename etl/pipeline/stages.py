@@ -16,7 +16,7 @@ from conf.errors import InputError
 from conf.places import local_path
 from conf.redaction import redacted
 from conf.resources import digests, reading_only
-from conf.section import Counts, Section, counted_values
+from conf.section import Counts, Section, counted_values, setting_fields
 from conf.settings import MODELS_OF_SETS, Settings
 from etl.pipeline.model_loader import ResolvedModel
 from etl.pipeline.outside_files import file_digests, is_absent, not_there, paths_of
@@ -425,7 +425,7 @@ def _leaves(declared: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
     """Yield the single settings, by key, of those that are sections too."""
     for key, value in declared.items():
         if isinstance(value, Section):
-            yield from _leaves({f"{key}.{name}": getattr(value, name) for name in type(value).model_fields})
+            yield from _leaves({f"{key}.{name}": getattr(value, name) for name in setting_fields(type(value))})
         else:
             yield key, value
 
