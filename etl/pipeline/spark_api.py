@@ -8,7 +8,7 @@ import logging
 import math
 import re
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache, partial, reduce
 from pathlib import Path
@@ -172,23 +172,6 @@ def is_delta_table(spark: SparkSession, path: str) -> bool:
     return True
 
 
-def log_in(user: str, configuration: Mapping[str, str]) -> None:
-    """Give Hadoop the name of a user whom the system has none for, before a session of this process starts.
-
-    Hadoop asks the system, and without an answer nothing can be read: ``invalid null input: name``.
-
-    Args:
-        user: any name.
-        configuration: of the session, with which its Java process is started.
-    """
-    from pyspark import SparkConf, SparkContext
-
-    conf = SparkConf(loadDefaults=False).setAll(list(configuration.items()))
-    SparkContext._ensure_initialized(conf=conf)  # type: ignore[attr-defined]
-    security: Any = SparkContext._jvm.org.apache.hadoop.security.UserGroupInformation  # type: ignore[union-attr]
-    security.setLoginUser(security.createRemoteUser(user))
-
-
 def show_errors_only(spark: SparkSession) -> None:
     """Set the log's level to ERROR; over Connect the log is the server's.
 
@@ -344,11 +327,6 @@ def hadoop_configuration(spark: SparkSession, purpose: str) -> Any:
 def master(spark: SparkSession, purpose: str) -> str:
     """Return the cluster's address; errors as of `java`."""
     return str(_context(spark, purpose).master)
-
-
-def gateway(spark: SparkSession, purpose: str) -> Any:
-    """Return the gateway to the session's Java process; errors as of `java`."""
-    return _context(spark, purpose)._gateway
 
 
 def _context(spark: SparkSession, purpose: str) -> Any:
