@@ -95,22 +95,16 @@ def keeps(folder: str) -> bool:
     return _CHANGED.search(folder) is None
 
 
-def stored_files(target: "DeltaTable", folder: str) -> list[str]:
-    """Return the paths of an `opened` table's files.
+def stored_sizes(target: "DeltaTable", folder: str) -> dict[str, int]:
+    """Return the sizes of a table's files in bytes, by path.
 
-    Those that delta-rs gives are encoded, and of the folder that links lead to.
+    The paths that delta-rs gives are encoded, and of the folder that links lead to.
     """
     import pyarrow as pa
 
-    names = pa.table(target.get_add_actions(flatten=True))["path"].to_pylist()
-    return [f"{folder}/{unquote(name)}" for name in names]
-
-
-def stored_bytes(target: "DeltaTable") -> int:
-    """Return the size of an `opened` table's files."""
-    import pyarrow as pa
-
-    return sum(pa.table(target.get_add_actions(flatten=True))["size_bytes"].to_pylist())
+    added = pa.table(target.get_add_actions(flatten=True))
+    names = (f"{folder}/{unquote(name)}" for name in added["path"].to_pylist())
+    return dict(zip(names, added["size_bytes"].to_pylist(), strict=True))
 
 
 def total(target: "DeltaTable", where: tuple[str, str], units: str | None) -> int:
@@ -238,14 +232,14 @@ class SmallTables(LocalTables):
     def read(self, table: Table) -> DataFrame:
         if (there := self.opened(table)) is None:
             return super().read(table)
-        if not (parts := stored_files(there, self.folder(table))):
+        if not (parts := stored_sizes(there, self.folder(table))):
             return self.no_rows(table)
         # Spark takes half a second to read a changed table's log, and a tenth of that to find these files.
         plain = {"basePath": self.folder(table), _GLOB: "false"}
         found = self.spark.read.schema(table.ddl).options(**plain).parquet(*parts)
         selected = found.select(*table.columns) if table.partitioned_by else found
         # Frames built on one partition need no exchange, which takes Spark longer than so few rows.
-        return selected.coalesce(1) if stored_bytes(there) <= _ONE_TASK else selected
+        return selected.coalesce(1) if sum(parts.values()) <= _ONE_TASK else selected
 
     def write(self, table: Table, rows: DataFrame, commit: Commit) -> None:
         few = arrow_table(rows, table.schema)
