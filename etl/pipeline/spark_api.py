@@ -6,14 +6,12 @@ shared clusters of Databricks speak, has none of them. What cannot work there ra
 
 import logging
 import math
-import re
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import lru_cache, partial, reduce
 from pathlib import Path
 from socketserver import BaseServer
-from typing import TYPE_CHECKING, Any, TypeGuard
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeGuard
 
 from py4j.protocol import Py4JError, Py4JNetworkError
 from pyspark import StorageLevel
@@ -33,8 +31,6 @@ PARALLELISM = "spark.lakehouse.parallelism"
 _NO_LIMIT = 2**31 - 1
 """The value by which Spark and its vendors say that nothing limits the executors."""
 _COUNTED = 4_096
-_PYTHON_NODE = re.compile("Pandas|Arrow|Python")
-"""What the names of Spark's physical operators that call Python have in common."""
 
 
 def is_connect(spark: SparkSession) -> bool:
@@ -237,57 +233,25 @@ def add_packages(spark: SparkSession, archive: str) -> None:
         spark.sparkContext.addPyFile(archive)
 
 
-@dataclass(frozen=True)
-class StageWork:
-    """What is done of a running stage of Spark: tasks, those that executors work on now, and rows read so far."""
+class TaskCounts(NamedTuple):
+    """The tasks of the running stages of Spark: those that are done, all, and those that executors work on now."""
 
     done: int
     tasks: int
     at_work: int
-    rows: int
 
 
-def running_stages(spark: SparkSession) -> dict[int, StageWork]:
-    """Return the running stages by number; none over Connect. Rows are as of the executors' last heartbeat."""
+def running_tasks(spark: SparkSession) -> TaskCounts:
+    """Return the tasks of the running stages; none over Connect."""
     if is_connect(spark):
-        return {}
-    stages = _elements(spark.sparkContext._jsc.sc().statusStore().activeStages())
-    return {
-        one.stageId(): StageWork(
-            one.numCompleteTasks(),
-            one.numTasks(),
-            one.numActiveTasks(),
-            one.inputRecords() + one.shuffleReadRecords(),
-        )
-        for one in stages
-    }
-
-
-def rows_from_python(spark: SparkSession) -> int:
-    """Return how many rows have left the last Python function of the running query, as of the last heartbeat.
-
-    A task that asks a model takes minutes, and this is the one count that grows while it runs. Of several running
-    queries that with most rows counts: the writer of a Delta table runs its query inside another one.
-    """
-    if is_connect(spark):
-        return 0
-    store = spark._jsparkSession.sharedState().statusStore()
-    running = [one.executionId() for one in _elements(store.executionsList()) if not one.completionTime().isDefined()]
-    return max((_least_from_python(store, number) for number in running), default=0)
-
-
-def _least_from_python(store: Any, number: int) -> int:
-    """Return the rows of the Python function with the fewest: the last one, as rows come one at a time."""
-    nodes = [one for one in _elements(store.planGraph(number).allNodes()) if _PYTHON_NODE.search(one.name())]
-    values = store.executionMetrics(number)
-    rows = [one for node in nodes for one in _elements(node.metrics()) if one.name() == "number of output rows"]
-    found = [values.get(one.accumulatorId()) for one in rows]
-    return min((int(one.get().replace(",", "")) if one.isDefined() else 0 for one in found), default=0)
-
-
-def _elements(found: Any) -> list[Any]:
-    """Return the elements of a Scala sequence."""
-    return [found.apply(place) for place in range(found.size())]
+        return TaskCounts(0, 0, 0)
+    tracker = spark.sparkContext.statusTracker()
+    found = [one for number in tracker.getActiveStageIds() if (one := tracker.getStageInfo(number)) is not None]
+    return TaskCounts(
+        sum(one.numCompletedTasks for one in found),
+        sum(one.numTasks for one in found),
+        sum(one.numActiveTasks for one in found),
+    )
 
 
 def task_seconds(spark: SparkSession) -> float | None:
