@@ -96,7 +96,7 @@ class PipelineSettings(Section):
     )
     accept_loss: bool = speed(
         False,
-        description="delete what subtitles.max_shrink_share and the like would keep; --accept-loss: for one run",
+        description="delete what subtitles.max_shrink_share would keep; --accept-loss: for one run",
     )
     observers: dict[str, str] = Field(
         default_factory=dict,
