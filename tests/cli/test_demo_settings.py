@@ -1,5 +1,6 @@
 """``--demo`` stands for the demo's settings in every command."""
 
+import zipfile
 from importlib.resources import as_file, files
 from pathlib import Path
 
@@ -8,7 +9,7 @@ import pytest
 from conf.errors import InputError
 from conf.settings import load_settings
 from etl.cli.command_line import _chosen, _settings, main
-from etl.cli.demo import LAST, NAMED, demo_settings, demo_stages
+from etl.cli.demo import LAST, NAMED, PARTS, demo_corpus, demo_settings, demo_stages
 from etl.cli.options import COMMANDS, parsed
 from etl.publishing.describe import next_steps
 from jobs import all_stages
@@ -29,6 +30,21 @@ def finished(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_each_command_finds_the_demo(finished: Path, command: str) -> None:
     options = parsed([command, *GIVEN.get(command, []), "--demo"])
     assert _settings(options) == demo_settings("local", [], [])
+
+
+def test_the_corpus_is_written_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    demo_corpus()
+    corpus = tmp_path / "demo" / "corpus"
+    assert {path.name for path in corpus.iterdir()} == set(PARTS)
+    release = corpus / "opus" / "OpenSubtitles" / "v2018"
+    good = [path for path in release.glob("xml/en/*/9[0-9]*/*") if path.stat().st_size]
+    with zipfile.ZipFile(release / "en.zip") as archive:
+        zipped = [name for name in archive.namelist() if "/9" in name]
+    assert len(good) + len(zipped) - 3 == 136, "three stand in both"
+    written = (corpus / "labels" / "crowd_votes.csv.gz").stat().st_mtime_ns
+    demo_corpus()
+    assert (corpus / "labels" / "crowd_votes.csv.gz").stat().st_mtime_ns == written
 
 
 def test_settings_are_laid_over_the_demos(finished: Path) -> None:
