@@ -31,6 +31,7 @@ ROLES = {
         "etl.training.recipes.turn_segmenter",
         "etl.publishing.metrics",
         "etl.publishing.open_lineage",
+        "etl.cli.fetch_data",
         "etl.cli.safety",
         "etl.safety.words",
     ),

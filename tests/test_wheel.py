@@ -30,7 +30,7 @@ def test_base_dependencies_name_nothing_that_a_runtime_brings(wheel: zipfile.Zip
     name = next(one for one in wheel.namelist() if one.endswith(".dist-info/METADATA"))
     required = Parser().parsestr(wheel.read(name).decode()).get_all("Requires-Dist") or []
     base = {re.split(r"[^\w-]", one)[0] for one in required if "extra" not in one}
-    assert base == {"charset-normalizer", "lxml", "py3langid", "pydantic", "pyyaml", "simplemma"}
+    assert base == {"charset-normalizer", "click", "lxml", "py3langid", "pydantic", "pyyaml", "simplemma"}
     assert not base & BROUGHT_BY_RUNTIMES
 
 

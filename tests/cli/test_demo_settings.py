@@ -3,16 +3,18 @@
 import zipfile
 from importlib.resources import as_file, files
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from conf.errors import InputError
-from conf.settings import load_settings
-from etl.cli.command_line import _chosen, _settings, main
+from conf.settings import Settings, load_settings
+from etl.cli.command_line import main
+from etl.cli.commands import chosen_stages, program, settings_of
 from etl.cli.demo import LAST, NAMED, PARTS, demo_corpus, demo_settings, demo_stages
-from etl.cli.options import COMMANDS, parsed
 from etl.publishing.describe import next_steps
 from jobs import all_stages
+from tests.command_lines import parsed
 
 WITHOUT_SETTINGS = {"fetch-jars", "fetch-data", "completion"}
 GIVEN = {"trace": ["1-0"], "export-model": ["weak_labeler"], "withdraw": ["--film", "1"]}
@@ -26,10 +28,14 @@ def finished(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-@pytest.mark.parametrize("command", [*sorted(COMMANDS.keys() - WITHOUT_SETTINGS - {"demo"}), "export_dataset"])
+@pytest.mark.parametrize("command", [*sorted(program.commands.keys() - WITHOUT_SETTINGS - {"demo"}), "export_dataset"])
 def test_each_command_finds_the_demo(finished: Path, command: str) -> None:
     options = parsed([command, *GIVEN.get(command, []), "--demo"])
     assert _settings(options) == demo_settings("local", [], [])
+
+
+def _settings(options: dict[str, Any]) -> Settings:
+    return settings_of(options["profile"], options["config"], options["overrides"], options["demo"])
 
 
 def test_the_corpus_is_written_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -99,9 +105,9 @@ def test_models_of_the_demo_say_that_they_are_recorded() -> None:
     assert models.topic_namer is None
 
 
-@pytest.mark.parametrize(
-    ("arguments", "number"),
-    [(["demo"], 63), (["plan", "--demo"], 63), (["run", "--demo", "--to", "find_subtitles"], 1), (["plan"], 36)],
-)
-def test_named_stages_are_chosen_as_without_the_demo(arguments: list[str], number: int) -> None:
-    assert len(_chosen(all_stages(), parsed(arguments))) == number
+def test_named_stages_are_chosen_as_without_the_demo() -> None:
+    settings = load_settings("local")
+    names = [stage.name for stage in chosen_stages(settings, True)]
+    assert names == [stage.name for stage in demo_stages(all_stages())]
+    assert [stage.name for stage in chosen_stages(settings, True, to="find_subtitles")] == ["find_subtitles"]
+    assert {stage.name for stage in chosen_stages(settings)} < set(names)

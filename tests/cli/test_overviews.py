@@ -1,7 +1,6 @@
 """``plan``, ``status`` and completion, without Spark."""
 
 import json
-import subprocess
 from datetime import UTC, datetime
 from types import SimpleNamespace
 from typing import Any
@@ -11,8 +10,6 @@ import pytest
 from conf.errors import InputError
 from conf.settings import Settings, load_settings
 from etl.cli import overviews
-from etl.cli.completion import script
-from etl.cli.options import COMMANDS, parsed, words
 from etl.cli.overviews import STATUS, Planned, planned, states, status_lines
 from etl.pipeline.planner import chosen, why_off
 from etl.pipeline.stages import Stage
@@ -196,37 +193,3 @@ def test_what_is_printed(as_json: bool, monkeypatch: pytest.MonkeyPatch, capsys:
     assert "2026-01-02 03:05" in status
     assert "not yet, stopped midway" in status
     assert "up to date" in plan
-
-
-def test_json_is_an_option_of_plan_and_status_alone() -> None:
-    assert parsed(["plan", "--json"]).json
-    assert parsed(["status", "--json", "--to", "clean_dialogues"]).json
-    with pytest.raises(InputError, match="--json"):
-        parsed(["run", "--json"])
-
-
-@pytest.mark.parametrize(
-    ("line", "expected"),
-    [
-        ("pl", {"plan"}),
-        ("clean", {"clean_dialogues"}),
-        ("plan --js", {"--json"}),
-        ("chat --b", {"--bot"}),
-        ("run --to segment_d", {"segment_dialogues"}),
-        ("segment_dialogues --ag", {"--again"}),
-        ("run --profile ", {"local", "databricks", "emr"}),
-        ("completion --n", set()),
-    ],
-)
-def test_bash_completes(line: str, expected: set[str]) -> None:
-    words_typed = f"edos-lakehouse {line}" + ("''" if line.endswith(" ") else "")
-    typed = f"COMP_WORDS=({words_typed})"
-    asked = f"{typed}; COMP_CWORD=$((${{#COMP_WORDS[@]}} - 1)); _edos_lakehouse; echo ${{COMPREPLY[@]}}"
-    done = subprocess.run(["bash", "-c", f"{script('bash')}\n{asked}"], capture_output=True, text=True, timeout=60)
-    assert done.stderr == ""
-    assert set(done.stdout.split()) == expected
-
-
-def test_every_command_and_stage_is_completed() -> None:
-    assert set(words()) == {*COMMANDS, *(stage.name for stage in all_stages())}
-    assert script("zsh").startswith("autoload")
