@@ -3,6 +3,7 @@
 import re
 import shutil
 import tempfile
+import traceback
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -143,6 +144,9 @@ def _texts(error: BaseException) -> Iterator[str]:
             yield f"{type(one).__name__}: {one}"
         except Exception:  # the message is in the Java process, which is gone
             yield f"{type(one).__name__}: Answer from Java side is empty"
+        frames = traceback.extract_tb(one.__traceback__) if isinstance(one, ConnectionError) else ()
+        if any("py4j" in frame.filename for frame in frames):  # not a connection to a server
+            yield "Py4JNetworkError"
 
 
 def _facts(error: BaseException, text: str, settings: Settings | None) -> dict[str, str]:
