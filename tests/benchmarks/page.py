@@ -10,9 +10,9 @@ from tests.benchmarks.harness import Result
 HEAD = """# Benchmarks
 
 Made by `make bench` from `tests/benchmarks/results.json`; do not edit by hand. `make bench ONLY=reading,embeddings`
-measures these parts again and replaces their sections only. Each figure is the median of alternating rounds (ours, the peer,
-ours, the peer, ...) on the same data. A ratio above 1 means that ours is faster. Speeds depend on the machine: compare
-ratios, not seconds.
+measures these parts again and replaces their sections only. Each figure is the median of alternating rounds (ours,
+the peer, ours, the peer, ...) on the same data. A ratio above 1 means that ours is faster. Speeds depend on the
+machine: compare ratios, not seconds.
 
 The environment variables `OPENBLAS_CORETYPE` and `OPENBLAS_L2_SIZE` are removed before anything is measured: where a
 machine's image sets them, numpy takes kernels that are slower than those the processor has.

@@ -1,7 +1,6 @@
 """``--demo`` stands for the demo's settings in every command."""
 
 import zipfile
-from importlib.resources import as_file, files
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +11,6 @@ from conf.settings import Settings, load_settings
 from etl.cli.command_line import main
 from etl.cli.commands import chosen_stages, program, settings_of
 from etl.cli.demo import LAST, NAMED, PARTS, demo_corpus, demo_settings, demo_stages
-from etl.publishing.describe import next_steps
 from jobs import all_stages
 from tests.command_lines import parsed
 
@@ -70,14 +68,6 @@ def test_without_a_demo_the_folder_and_the_cure_are_named(
     assert f"there is no demo in {tmp_path}" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("root", ["demo/lakehouse", "mine"])
-def test_five_next_steps_fit_a_terminal(root: str) -> None:
-    found = next_steps(root)
-    assert len(found) == 10
-    assert max(map(len, found)) <= 78
-    assert ("--demo" in found[0]) == (root == "demo/lakehouse")
-
-
 def test_the_demo_makes_some_of_the_other_sets_and_prints_last() -> None:
     every = all_stages()
     stages = demo_stages(every)
@@ -95,14 +85,6 @@ def test_each_stage_of_the_demo_comes_after_what_it_reads() -> None:
         needed = {table.name for table in stage.reads} - {table.name for table in stage.optional}
         assert needed <= made, stage.name
         made |= {one.name for one in (stage.writes, stage.quarantine) if one is not None}
-
-
-def test_models_of_the_demo_say_that_they_are_recorded() -> None:
-    with as_file(files("conf").joinpath("demo", "settings.yaml")) as own:
-        models = load_settings("local", [str(own)], []).models
-    asked = (models.generator, models.augmenter, models.augmenter_base)
-    assert all(str(one).startswith("recorded:demo/corpus/") for one in asked)
-    assert models.topic_namer is None
 
 
 def test_named_stages_are_chosen_as_without_the_demo() -> None:

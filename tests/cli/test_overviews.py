@@ -107,11 +107,6 @@ def test_a_stage_that_is_off_names_its_setting(name: str, said: str) -> None:
     assert why_off(stage, load_settings("local")) == said
 
 
-def test_plan_goes_on_where_an_input_is_missing() -> None:
-    context = Context(why={"find_subtitles": "!subtitles.sources is empty"}, given={}, off=(), log=Log({}))
-    assert planned(context, STAGES[:1]) == [Planned("find_subtitles", "run", "subtitles.sources is empty")]
-
-
 def test_plan_names_a_missing_file_although_stages_before_have_work_and_keeps_its_reasons_short() -> None:
     stages = chosen(all_stages(), to="score_turns")
     context = Context(why={"find_subtitles": "first run"}, given={}, off=(), log=Log({}))
@@ -158,19 +153,6 @@ def test_a_failed_run_says_its_one_line_beside_the_last_finished_run() -> None:
     assert found["detail"] == "no space is left on the disk"
     assert found["rows_out"] == 7
     assert any("2026-01-02 03:05, then failed" in line for line in status_lines([found], None))
-
-
-@pytest.mark.parametrize(
-    ("width", "left_out"), [(None, ""), (120, ""), (80, "unit"), (79, "s, unit"), (20, "dropped, ")]
-)
-def test_a_narrow_terminal_has_fewer_columns_and_whole_names(width: int | None, left_out: str) -> None:
-    long = chosen(all_stages(), to="gather_training_dialogues")
-    found = states(Log({stage.name: event() for stage in long}), long)
-    lines = status_lines(found, width)
-    assert all(any(line.startswith(f"{stage.name} ") for line in lines) for stage in long)
-    assert all("2026-01-02 03:05" in line for line in lines[1 : len(long) + 1])
-    assert (f"(left out: {left_out}" in lines[-1]) if left_out else (len(lines) == len(long) + 1)
-    assert width in (None, 20) or max(map(len, lines)) <= width
 
 
 @pytest.mark.parametrize("as_json", [False, True])
