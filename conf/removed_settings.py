@@ -20,6 +20,15 @@ class Removed(NamedTuple):
 
 
 REMOVED: dict[str, Removed] = {
+    "models.turn_arbiter": Removed(None, "no language model decides borders: it had brought nothing"),
+    "subtitles.arbiter.below": Removed(None, "no language model decides borders: it had brought nothing"),
+    "subtitles.certainty.arbiter": Removed(0.6, "no language model decides borders: it had brought nothing"),
+    "subtitles.film_spread": Removed(0.5, "one limit serves all films: marks within cues say little of those between"),
+    "training.turn_segmenter.features": Removed(2**20, "the SVM has 2**20 hash buckets"),
+    "training.turn_segmenter.max_iterations": Removed(60, "the SVM is fitted in 60 passes at most"),
+    "training.turn_segmenter.regularization": Removed(0.007, "the value that cross-validation chose is fixed"),
+    "training.turn_segmenter.seed": Removed(13, "the order in which the optimizer takes pairs is fixed"),
+    "training.turn_segmenter.sure_margin": Removed(0.5, "take training.turn_segmenter.kind=both in a cascade's place"),
     "training.*.average_decay": Removed(0.0, "weights are not averaged: it had brought nothing"),
     "training.*.members": Removed(
         1, "one model answers: take a larger encoder, such as models.encoder=hf:roberta-large"
@@ -44,3 +53,10 @@ def removed(key: str) -> Removed | None:
         if len(names) == len(parts) and all(name in ("*", part) for name, part in zip(names, parts, strict=True)):
             return found
     return None
+
+
+MOVED_DEFAULTS: dict[str, tuple[Any, Any]] = {
+    "training.turn_segmenter.kind": ("svm", "linear"),
+}
+"""Settings with another default than before, as (before, now): a finished run with the one is not made again for the
+other. ``--again`` makes it."""

@@ -26,38 +26,23 @@ class SegmenterOptions(Part):
     """Which kind of segmenter is trained, and on how much."""
 
     name: str = Field("edos-turn-segmenter", description="in the MLflow registry")
-    kind: Literal["svm", "encoder", "cascade", "both", "rule"] = Field(
-        "svm",
-        description="EDOS 3.1: svm. Ours: an encoder that reads both sentences; cascade: the SVM, and where it is"
-        " unsure the mean of both; both: their weighed sum at every border; rule: questions and lengths, untrained",
+    kind: Literal["linear", "svm", "encoder", "both"] = Field(
+        "linear",
+        description="EDOS 3.1: svm. Ours: linear reads words, marks and times, and goes on from the packaged segmenter;"
+        " an encoder reads both sentences; both: the weighed sum of SVM and encoder",
     )
     subtitle_pairs: int = Field(20_000, ge=0, description="pairs of each kind of mark, at most")
     films: int = Field(2_000, ge=0, description="films whose marks are read for training, by content hash")
     min_pairs: int = added(
         1_600,
         ge=0,
-        description="ours: with fewer training pairs, or only one answer among them, the rule stands in for a trained"
-        " segmenter (docs/segmentation.md)",
+        description="ours: with fewer training pairs, or only one answer among them, the packaged segmenter decides"
+        " (docs/segmentation.md)",
     )
 
 
-class SvmOptions(Part):
-    """The training of the linear SVM (EDOS 3.1)."""
-
-    regularization: float = Field(0.007, gt=0, description="by cross-validation over training episodes")
-    features: int = Field(2**20, ge=2**10, description="hash buckets, a power of two")
-    lengths: bool = Field(True, description="ours: sentence lengths and repeated lemmas as features")
-    max_iterations: int = Field(60, ge=1)
-    seed: int = added(13, ge=0, lt=2**32, description="of the order in which the optimizer takes the pairs")
-
-
-class TurnSegmenterSettings(SvmOptions, SegmenterOptions):
-    sure_margin: float = Field(
-        0.5,
-        gt=0,
-        description="of a cascade: the SVM alone decides where its margin is at least so far from 0;"
-        " 3 asks the encoder about nearly all pairs",
-    )
+class TurnSegmenterSettings(SegmenterOptions):
+    lengths: bool = Field(True, description="ours: sentence lengths and repeated lemmas as features of the SVM")
 
 
 class TurnPairSettings(ClassifierOptions):
@@ -156,11 +141,6 @@ class ModelSettings(Section):
     )
     analysis_encoder: str = Field(
         "hf:sentence-transformers/all-mpnet-base-v2", description="Emo Pillars 7: embeds what the analysis compares"
-    )
-    turn_arbiter: str | None = added(
-        None,
-        description="ours: a language model that decides the borders of turns of which the segmenter is unsure, with"
-        " subtitles.arbiter.below; null: none does",
     )
     topic_namer: str | None = Field(
         None, description="Emo Pillars H: a language model that names topics; null: keywords stand for names"

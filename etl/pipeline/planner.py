@@ -12,6 +12,7 @@ from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
 from conf.errors import InputError
+from conf.removed_settings import MOVED_DEFAULTS
 from conf.section import Counts
 from conf.settings import Settings, without
 from etl.pipeline.lakehouse import Lakehouse
@@ -177,7 +178,14 @@ def what_changed(before: Mapping[str, str], now: Mapping[str, str]) -> str | Non
 def _other_settings(before: Mapping[str, str], now: Mapping[str, str]) -> list[str]:
     """Return the settings, or files that they name, with another value than before, without those at a gone default."""
     names = sorted(name for name in before.keys() | now.keys() if before.get(name) != now.get(name))
-    return [name for name in names if name in now or not _was_default(name, before[name])]
+    changed = [name for name in names if name in now or not _was_default(name, before[name])]
+    return [name for name in changed if not _default_moved(name, before.get(name), now.get(name))]
+
+
+def _default_moved(name: str, before: str | None, now: str | None) -> bool:
+    """Return whether a setting had the default of an earlier version and has that of this one."""
+    moved = MOVED_DEFAULTS.get(name)
+    return moved is not None and (before, now) == tuple(map(recorded, moved))
 
 
 def _was_default(name: str, value: str) -> bool:

@@ -11,6 +11,7 @@ import pandas as pd
 
 from conf.errors import InputError
 from etl.subtitles.dialogue_corpora import DAILYDIALOG, dialogue_utterances, turns_of_lines, turns_of_reccon
+from etl.subtitles.known_speakers import KNOWN_SPEAKERS, Episode, episodes_of, has_known_speakers
 from etl.subtitles.transcripts import parted_utterances, transcript_utterances
 
 CORPORA = {
@@ -37,6 +38,8 @@ def example_frames(
     held_out: dict[str, pd.DataFrame] = {}
     further: dict[str, pd.DataFrame] = {}
     for folder in folders:
+        if has_known_speakers(Path(folder)):
+            continue
         corpus = next((name for name, parts in CORPORA.items() if Path(folder, parts[0]).is_file()), None)
         dialogues = [path for path in (Path(folder, name) for name in DIALOGUES) if path.is_file()]
         if corpus is not None:
@@ -44,9 +47,16 @@ def example_frames(
         elif dialogues:
             further[DAILYDIALOG] = dialogue_utterances(chain.from_iterable(map(_dialogues, dialogues)))
         else:
-            known = [parts[0] for parts in CORPORA.values()] + list(DIALOGUES)
+            known = [parts[0] for parts in CORPORA.values()] + list(DIALOGUES) + KNOWN_SPEAKERS
             raise InputError(f"{setting}: {folder} has none of {', '.join(known)}")
     return training, held_out, further
+
+
+def known_episodes(folders: Sequence[str]) -> Iterator[Episode]:
+    """Yield the episodes of those folders whose subtitles have the speaker of every cue."""
+    for folder in folders:
+        if has_known_speakers(Path(folder)):
+            yield from episodes_of(Path(folder))
 
 
 def emotion_utterances(folders: Sequence[str], setting: str) -> tuple[dict[str, pd.DataFrame], dict[str, pd.DataFrame]]:

@@ -36,7 +36,6 @@ def generations(step: str, asked: str) -> Table:
     )
 
 
-TURN_ARBITER = generations("turn_arbiter", "which sentences of a film open a turn (ours)")
 ACTORS = generations("emo_pillars_actors", "who takes part in a plot (Emo Pillars 3.1)")
 UTTERANCES = generations("emo_pillars_utterances", "utterances of a character (Emo Pillars 3.2)")
 SOFT_LABELS = generations("emo_pillars_soft_labels", "the emotions of an utterance with their levels (Emo Pillars 3.3)")

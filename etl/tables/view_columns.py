@@ -28,7 +28,7 @@ OWN: dict[str, str] = {
     "average": "how scores are averaged: macro, micro or weighted",
     "begins_with": "the beginning of a model's identity; empty: any model",
     "below_best": "rated lower than the best method, significantly",
-    "border": "what decided that the turn opens: start, silence, mark, carried, model, rule, arbiter; null: unknown",
+    "border": "what decided that the turn opens: start, silence, mark, carried, model; null: unknown",
     "border_certainty": "probability that the border before the turn is right; null: unknown",
     "category": "category of the topic",
     "certainty": "probability that the turn is one speaker's, and whole; null: unknown",

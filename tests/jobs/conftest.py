@@ -55,9 +55,7 @@ class TinyRun:
             "models.training_threads": 1,
             "training.weak_labeler.epochs": 1,
             "training.emotion_classifier.epochs": 1,
-            "training.turn_segmenter.max_iterations": 5,
             "training.turn_segmenter.min_pairs": 0,
-            "training.turn_segmenter.features": 4096,
         }
         settings = [f"{key}={value}" for key, value in values.items()]
         return ["--set", *settings, "spark.short_session=true", "spark.shuffle_partitions=2", *more]

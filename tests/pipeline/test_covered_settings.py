@@ -16,7 +16,7 @@ from conf.training_settings import WeakLabelerSettings
 from etl.pipeline.signatures import UNCOUNTED, At, While, receiver_of
 from jobs import all_stages
 
-KINDS = ("svm", "encoder", "cascade", "both")
+KINDS = ("linear", "svm", "encoder", "both")
 
 
 def leaves(section: BaseModel, prefix: str = "") -> list[str]:
@@ -128,9 +128,9 @@ def test_what_is_uncounted_is_seen_and_makes_no_work() -> None:
 
 
 def test_a_condition_is_the_value_of_another_setting() -> None:
-    condition = While("training.turn_segmenter.kind", "encoder", "cascade")
+    condition = While("training.turn_segmenter.kind", "encoder", "both")
     kinds = {kind: load_settings("local", [], {"training.turn_segmenter.kind": kind}) for kind in KINDS}
-    assert [kind for kind in KINDS if condition.holds(kinds[kind])] == ["encoder", "cascade"]
+    assert [kind for kind in KINDS if condition.holds(kinds[kind])] == ["encoder", "both"]
 
 
 def test_a_fixed_field_is_received_as_the_setting_elsewhere_and_refused_in_its_own_place() -> None:

@@ -15,7 +15,7 @@ from conf.taxonomy import edos_labels
 from etl.pipeline.model_loader import NO_MODEL, ResolvedModel
 from etl.pipeline.outcome import DROPPED_DDL, LocalOutcome, Outcome, Trained
 from etl.pipeline.stages import Model, Stage
-from etl.subtitles.turn_rule import RuleScorer
+from etl.subtitles.border_segmenter import BorderSegmenter
 from etl.tables.ops import WORK_VERSION
 from jobs import all_stages
 from tests.stages import called, stage_run
@@ -83,7 +83,7 @@ def given(tmp_path_factory: pytest.TempPathFactory) -> Given:
         "turn_segmenter": folder / "segmenter",
     }
     saved["turn_segmenter"].mkdir()
-    RuleScorer().save(saved["turn_segmenter"])
+    BorderSegmenter.packaged().save(saved["turn_segmenter"])
     saved["augmented_chatbot"] = saved["chatbot"]
     models = {key: ResolvedModel(place, f"file:{key}") for key, place in saved.items()}
     settings = load_settings("local", [], {"lakehouse.root": str(folder / "lakehouse"), "models.training_threads": 1})
