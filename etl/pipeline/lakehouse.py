@@ -23,8 +23,6 @@ from etl.tables.hidden_secrets import without_secrets
 from etl.tables.model import sql_text
 from etl.tables.ops import DROPPED, STAGE_RUNS
 
-CHECK = "delta.constraints."
-
 
 def storage_of(spark: SparkSession, settings: LakehouseSettings, small: bool) -> TableStorage:
     """Return how the tables of a lakehouse are kept: delta-rs writes those in folders of this machine, if it can.
@@ -107,22 +105,6 @@ class Lakehouse:
         if not self.exists(table):
             self.storage.create(table)
             self._identities.pop(self.own_name(table), None)
-
-    def renew_checks(self, table: Table) -> bool:
-        """Replace the CHECKs of a table that an earlier version of the program made; return whether any differed.
-
-        A CHECK whose rule changes gets another name, so that names alone are compared.
-        """
-        if not self.exists(table):
-            return False
-        reference = self.reference(table)
-        detail = self.spark.sql(f"DESCRIBE DETAIL {reference}").select("properties").first()
-        known = {key.removeprefix(CHECK) for key in (detail[0] if detail is not None else {}) if key.startswith(CHECK)}
-        for name in sorted(known - table.checks.keys()):
-            self.spark.sql(f"ALTER TABLE {reference} DROP CONSTRAINT {name}")
-        for name in sorted(table.checks.keys() - known):
-            self.spark.sql(f"ALTER TABLE {reference} ADD CONSTRAINT {name} CHECK ({table.checks[name]})")
-        return known != set(table.checks)
 
     def read(self, table: Table) -> DataFrame:
         """Return the table's rows; none where the table was never written. Columns that it lacks yet are null."""

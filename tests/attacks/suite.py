@@ -30,14 +30,6 @@ from udfs.opus.files import Caps
 from udfs.opus.parser import parse_by_tree
 from udfs.opus.paths import is_subtitle_name
 
-MOST_SECONDS = 10.0
-LONGEST = 300.0
-CAPS = Caps(max_bytes=64 << 20, max_ratio=200)
-Losses = tuple[int, int] | tuple[int, int, bool]
-"""Rows lost and doubled, and whether a fault was named."""
-_SIZES = (60_000_000, 9_900_000, 5_900_000)
-_CLAIMS = (0, 1, 7, 1000, 2**31, 2**32 - 2, 2**32 - 1, 2**32, 2**40, 2**62, 2**63 - 1, 2**63, 2**64 - 1)
-
 
 class End(NamedTuple):
     """How an input ended: rows lost and doubled, and whether a fault was named."""
@@ -45,6 +37,15 @@ class End(NamedTuple):
     lost: int = 0
     doubled: int = 0
     named: bool = False
+
+
+MOST_SECONDS = 10.0
+LONGEST = 300.0
+CAPS = Caps(max_bytes=64 << 20, max_ratio=200)
+Losses = tuple[int, int] | tuple[int, int, bool]
+"""Rows lost and doubled, and whether a fault was named."""
+_SIZES = (60_000_000, 9_900_000, 5_900_000)
+_CLAIMS = (0, 1, 7, 1000, 2**31, 2**32 - 2, 2**32 - 1, 2**32, 2**40, 2**62, 2**63 - 1, 2**63, 2**64 - 1)
 
 
 @dataclass
