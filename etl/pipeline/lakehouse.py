@@ -16,15 +16,14 @@ from conf.settings import LakehouseSettings
 from etl.pipeline import local_delta
 from etl.pipeline.folders import Folders, located
 from etl.pipeline.spark_api import is_connect, is_local
-from etl.pipeline.spark_tables import SparkTables
-from etl.pipeline.storage import EVERYTHING, Commit, TableStorage, path_of, reference_of
+from etl.pipeline.spark_tables import EVERYTHING, Commit, SparkTables, path_of, reference_of
 from etl.tables import EMPTY_IF_ABSENT, NAMES, TABLES, Table, empty_statement, in_set, view_statements
 from etl.tables.hidden_secrets import without_secrets
 from etl.tables.model import sql_text
 from etl.tables.ops import DROPPED, STAGE_RUNS
 
 
-def storage_of(spark: SparkSession, settings: LakehouseSettings, small: bool) -> TableStorage:
+def storage_of(spark: SparkSession, settings: LakehouseSettings, small: bool) -> SparkTables:
     """Return how the tables of a lakehouse are kept: delta-rs writes those in folders of this machine, if it can.
 
     Args:
@@ -57,7 +56,7 @@ class Lakehouse:
         self._identities: dict[str, str | None] = {}
 
     @cached_property
-    def storage(self) -> TableStorage:
+    def storage(self) -> SparkTables:
         """How the tables are kept."""
         return storage_of(self.spark, self.settings, self._small)
 
@@ -115,7 +114,7 @@ class Lakehouse:
         return self.storage.rows(table)
 
     def total(self, table: Table, where: tuple[str, str], units: str | None) -> int | None:
-        """Return the number of rows, or the sum of ``units``; see `TableStorage.total`."""
+        """Return the number of rows, or the sum of ``units``; see `SparkTables.total`."""
         return self.storage.total(table, where, units)
 
     def read_version(self, table: Table, identity: str | None) -> DataFrame | None:
