@@ -89,6 +89,8 @@ def examined(settings: Settings) -> Iterator[Check]:
     yield folder_check("scratch", tempfile.gettempdir(), "set TMPDIR to a folder on another disk")
     yield address_check()
     yield user_check()
+    if path := os.environ.get("PYTHONPATH"):
+        yield Check("PYTHONPATH", f"{path}: where imports fail, unset it: its modules come before the environment's")
     ignored = foreign(os.environ)
     yield Check("variables", f"left aside: {', '.join(ignored)}" if ignored else "none of another Spark or Java")
 
