@@ -8,10 +8,9 @@ from typing import Any
 import pytest
 
 from conf.care_settings import CheckSettings
-from conf.settings import Settings, load_settings
+from conf.settings import load_settings
 from etl.cli import check as module
 from etl.cli.check import FOUND, check, of_log
-from etl.cli.options import parsed
 from etl.pipeline.lineage import StageEvent
 from jobs import all_stages
 
@@ -108,10 +107,3 @@ def test_the_exit_status_and_the_json_tell_what_failed(
     assert [one["check"] for one in told["checks"] if not one["ok"]] == ["rows"]
     assert check(settings, STAGES) == FOUND
     assert "rows" in capsys.readouterr().out
-
-
-def test_the_command_line_takes_check_and_maintain() -> None:
-    assert parsed(["check", "--json", "--to", "clean_dialogues"]).json
-    assert parsed(["maintain", "--dry-run"]).dry_run
-    assert not parsed(["maintain"]).dry_run
-    assert Settings().checks.max_age_hours == 48
