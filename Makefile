@@ -56,7 +56,7 @@ test: $(READY)  ## what CI runs
 test-all: $(READY)  ## with the slow tests
 	$(BIN)/python -m pytest --delta
 
-attack: $(READY)  ## 150,000 hostile inputs for the reader of subtitles (INPUTS=... SEED=... for others)
+attack: $(READY)  ## 150,000 hostile inputs for the reader of subtitles (INPUTS=... SEED=...)
 	$(BIN)/python -m tests.attacks --inputs $(or $(INPUTS),150000) --seed $(or $(SEED),0)
 
 chaos: $(READY)  ## kill, stop and damage a tiny pipeline, about an hour (KILLS=... TRIALS=... SEED=... for others)

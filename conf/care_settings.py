@@ -14,23 +14,12 @@ class CheckSettings(Section):
     max_dropped_change: float | None = Field(
         0.1, ge=0, le=1, description="change of the share of units that a stage drops, since the run before"
     )
-    max_null_change: float | None = Field(
-        0.05, ge=0, le=1, description="change of the share of nulls in a column, since the run before"
-    )
-    max_drift: float | None = Field(
-        0.1,
-        ge=0,
-        le=1,
-        description="distance of the shares of labels from those of the run before: half the sum of their differences",
-    )
 
 
 class MaintenanceSettings(Section):
     """What ``jobs maintain`` deletes."""
 
-    keep_days: int = Field(
-        30, ge=7, description="days that files of earlier versions of tables, and temporary folders, are kept"
-    )
+    keep_days: int = Field(30, ge=7, description="days that files of earlier versions of tables are kept")
     target_megabytes: int = Field(128, ge=1, description="size of the files into which OPTIMIZE puts smaller ones")
 
 

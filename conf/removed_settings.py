@@ -29,6 +29,17 @@ REMOVED: dict[str, Removed] = {
     "training.turn_segmenter.regularization": Removed(0.007, "the value that cross-validation chose is fixed"),
     "training.turn_segmenter.seed": Removed(13, "the order in which the optimizer takes pairs is fixed"),
     "training.turn_segmenter.sure_margin": Removed(0.5, "take training.turn_segmenter.kind=both in a cascade's place"),
+    "checks.max_drift": Removed(0.1, "compare the labels of two versions of a table in SQL"),
+    "checks.max_null_change": Removed(0.05, "compare the nulls of two versions of a table in SQL"),
+    "lakehouse.change_data_feed": Removed(
+        [], "ALTER TABLE ... SET TBLPROPERTIES ('delta.enableChangeDataFeed' = 'true') turns a table's feed on"
+    ),
+    "subtitles.cleaning.corpus_duplicates": Removed(
+        False, "near-duplicates are searched within a film, equal texts anywhere"
+    ),
+    "subtitles.max_quarantined_share": Removed(
+        0.1, "`jobs check` tells it after the run (checks.max_quarantined_share)"
+    ),
     "training.*.average_decay": Removed(0.0, "weights are not averaged: it had brought nothing"),
     "training.*.members": Removed(
         1, "one model answers: take a larger encoder, such as models.encoder=hf:roberta-large"

@@ -9,7 +9,6 @@ import textwrap
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
-from importlib.metadata import PackageNotFoundError, requires, version
 from pathlib import Path
 
 from conf.errors import InputError
@@ -21,7 +20,6 @@ from etl.pipeline.local_environment import LOOPBACK, foreign
 from etl.publishing.screen_tables import printable
 
 WIDTH = 80
-DISTRIBUTION = "edos-lakehouse"
 PYTHONS = ((3, 11), (3, 12))
 LEAST_MEMORY = 3 << 30
 """The demo's largest stages need about 1 GiB of heap and 1.5 GiB in Python workers."""
@@ -75,7 +73,6 @@ def _wrapped(text: str, width: int) -> list[str]:
 def examined(settings: Settings) -> Iterator[Check]:
     """Yield the checks of this machine and environment for a local run with these settings."""
     yield python_check(sys.version_info[:3], sys.executable)
-    yield packages_check(requires_of(DISTRIBUTION))
     yield java_check(settings.spark.java_home)
     yield jars_check(jar_folder(), settings.spark.java_home)
     yield Check("cores", f"{len(os.sched_getaffinity(0)) if hasattr(os, 'sched_getaffinity') else os.cpu_count()}")
@@ -89,6 +86,8 @@ def examined(settings: Settings) -> Iterator[Check]:
     yield folder_check("scratch", tempfile.gettempdir(), "set TMPDIR to a folder on another disk")
     yield address_check()
     yield user_check()
+    if path := os.environ.get("PYTHONPATH"):
+        yield Check("PYTHONPATH", f"{path}: where imports fail, unset it: its modules come before the environment's")
     ignored = foreign(os.environ)
     yield Check("variables", f"left aside: {', '.join(ignored)}" if ignored else "none of another Spark or Java")
 
@@ -99,50 +98,6 @@ def python_check(found: tuple[int, ...], executable: str) -> Check:
     wanted = " or ".join(f"{major}.{minor}" for major, minor in PYTHONS)
     right = found[:2] in PYTHONS
     return Check("Python", told, None if right else f"remove .venv and run `make install PYTHON=python3.11` ({wanted})")
-
-
-def requires_of(distribution: str) -> list[str]:
-    """Return the requirements of a distribution, as its metadata write them; none if it is not installed."""
-    try:
-        return requires(distribution) or []
-    except PackageNotFoundError:
-        return []
-
-
-def packages_check(needed: Iterable[str], extras: Iterable[str] = ("text", "cluster", "local")) -> Check:
-    """Check that the packages of a local run are installed, in the versions that are asked for.
-
-    Args:
-        needed: requirements, such as ``lxml>=5; extra == "local"``.
-        extras: those that a local run needs.
-    """
-    from packaging.requirements import Requirement
-
-    wanted = [Requirement(text) for text in needed]
-    names = {
-        one.name: one
-        for one in wanted
-        if one.name != DISTRIBUTION
-        and (one.marker is None or any(one.marker.evaluate({"extra": extra}) for extra in extras))
-    }
-    wrong = []
-    for name, one in sorted(names.items()):
-        try:
-            found = version(name)
-        except PackageNotFoundError:
-            wrong.append(f"{name} is missing")
-            continue
-        if not one.specifier.contains(found, prereleases=True):
-            wrong.append(f"{name} {found} in place of {one.specifier}")
-    if not names:
-        return Check("packages", f"{DISTRIBUTION} is not installed in {sys.prefix}", "run `make install`")
-    if wrong:
-        more = f" and {len(wrong) - 3} more" if len(wrong) > 3 else ""
-        return Check("packages", "; ".join(wrong[:3]) + more, "run `make install`")
-    told = ", ".join(
-        f"{name} {version(name)}" for name in ("pyspark", "delta-spark", "torch", "mlflow") if name in names
-    )
-    return Check("packages", f"{len(names)} at hand: {told}")
 
 
 def java_check(asked: str | None) -> Check:

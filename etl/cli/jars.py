@@ -161,7 +161,7 @@ def make_archive(home: Path) -> bool:
         return True
     base = base_archive(home)
     if base is not None:
-        dump = [home / "bin" / "java", "-Xshare:dump", f"-XX:SharedArchiveFile={base}"]
+        dump = [str(home / "bin" / "java"), "-Xshare:dump", f"-XX:SharedArchiveFile={base}"]
         subprocess.run(dump, capture_output=True, check=False)
     with tempfile.TemporaryDirectory() as folder:
         options = [f"-XX:SharedArchiveFile={base}"] if base is not None else []

@@ -125,7 +125,6 @@ def resolve(
     elif scheme == "file":
         folder = model_folder(uri)
         _require_weights(uri, folder)
-        _require_no_links_out(uri, folder)
         model = _by_content(folder, f"file:{folder.name}")
     elif scheme == "models":
         return _from_registry(uri, name, cache_dir, tracking_uri, registry_uri)
@@ -204,23 +203,6 @@ def _require_weights(uri: str, folder: Path) -> None:
         raise InputError(f"model {uri}: no folder {folder}: check the path")
     if not _weights(folder):
         raise InputError(f"model {uri}: only safetensors and GGUF are read, and {folder} has neither")
-
-
-def _require_no_links_out(uri: str, folder: Path) -> None:
-    """Raise an InputError where a file of a folder is a link to a file elsewhere, whose content would be copied.
-
-    A snapshot in the hub's cache consists of links to the blobs of its own repository, which are followed.
-    """
-    blobs = folder.parent.parent / "blobs" if folder.parent.name == "snapshots" else folder
-    for path in sorted(folder.rglob("*")):
-        if not path.is_symlink():
-            continue
-        target = path.resolve()
-        name = path.relative_to(folder).as_posix()
-        if not target.exists():
-            raise InputError(f"model {uri}: {name} is a link to {target}, which is not there: copy the file there")
-        if not target.is_relative_to(folder) and not target.is_relative_to(blobs):
-            raise InputError(f"model {uri}: {name} is a link out of the folder, to {target}: put the file itself there")
 
 
 def _weights(folder: Path) -> list[Path]:

@@ -1,6 +1,6 @@
 """Run a stage: whole, in incremental batches, or a training; ledgers are committed first, the main table last."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -54,6 +54,25 @@ def run_stage(context: PipelineContext, stage: Stage, plan: StagePlan, progress:
     return done
 
 
+def stage_run_of(
+    context: PipelineContext, stage: Stage, plan: StagePlan, say: Callable[[str], None] = print
+) -> StageRun:
+    """Return the run of a stage as its functions see it."""
+    settings = context.settings
+    (folder, store) = model_places(settings)
+    return StageRun(
+        plan.models,
+        context.spark,
+        folder,
+        Compute.of(settings, context.spark),
+        Tracking(settings.lakehouse, settings.mlflow),
+        stage.name,
+        say,
+        plan.inputs,
+        store,
+    )
+
+
 class _Runner:
     """One run of one stage."""
 
@@ -65,19 +84,7 @@ class _Runner:
         self.lakehouse = context.lakehouse
         self.ledger = Ledger(context.lakehouse, stage.name, stage.quarantine)
         self.event = event_of(stage, plan, "started", settings=plan.covered)
-        settings = context.settings
-        (folder, store) = model_places(context.settings)
-        self.stage_run = StageRun(
-            plan.models,
-            context.spark,
-            folder,
-            Compute.of(settings, context.spark),
-            Tracking(settings.lakehouse, settings.mlflow),
-            stage.name,
-            progress.say,
-            plan.inputs,
-            store,
-        )
+        self.stage_run = stage_run_of(context, stage, plan, progress.say)
         self.frames = [context.lakehouse.read(table) for table in stage.reads]
         by_row = stage.incremental is not None and stage.incremental.row_by_row
         self.before = context.run_before(stage, plan) if by_row else None

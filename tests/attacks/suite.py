@@ -43,7 +43,7 @@ MOST_SECONDS = 10.0
 LONGEST = 300.0
 CAPS = Caps(max_bytes=64 << 20, max_ratio=200)
 Losses = tuple[int, int] | tuple[int, int, bool]
-"""Rows lost and doubled, and whether a fault was named, as of `End`."""
+"""Rows lost and doubled, and whether a fault was named."""
 _SIZES = (60_000_000, 9_900_000, 5_900_000)
 _CLAIMS = (0, 1, 7, 1000, 2**31, 2**32 - 2, 2**32 - 1, 2**32, 2**40, 2**62, 2**63 - 1, 2**63, 2**64 - 1)
 
@@ -107,6 +107,13 @@ def run(attack: str, numbers: Iterable[int], seed: int = 0, until: float = float
             tally.failures.append(f"{attack} {seed}/{number}: {problem}")
     tally.peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e3
     return tally
+
+
+def table(tallies: Iterable[Tally]) -> list[str]:
+    """Return a line for each attack."""
+    columns = ("attack", "tried", "survived", "named", "lost", "doubled", "crashed")
+    rows = [columns, *([str(getattr(tally, column)) for column in columns] for tally in tallies)]
+    return ["".join(cell.ljust(30 if place == 0 else 10) for place, cell in enumerate(row)) for row in rows]
 
 
 def both_parsers(rng: random.Random, number: int) -> Losses:

@@ -14,7 +14,6 @@ from etl.cli.doctor import (
     lines,
     memory_bytes,
     memory_check,
-    packages_check,
     python_check,
 )
 
@@ -22,7 +21,7 @@ from etl.cli.doctor import (
 def test_the_report_has_a_line_for_each_thing_and_fits_80_columns(capsys: pytest.CaptureFixture[str]) -> None:
     status = doctor.doctor(load_settings("local"))
     printed = capsys.readouterr().out
-    for what in ("Python", "packages", "Java", "jars", "cores", "memory", "GPU", "tables", "scratch", "addresses"):
+    for what in ("Python", "Java", "jars", "cores", "memory", "GPU", "tables", "scratch", "addresses"):
         assert f" {what} " in printed
     assert [line for line in printed.splitlines() if len(line) > 80 and " " in line[17:].strip()] == []
     assert status == (2 if "WRONG" in printed else 0)
@@ -44,22 +43,6 @@ def test_a_path_stays_in_one_piece() -> None:
 )
 def test_python(version: tuple[int, ...], right: bool) -> None:
     assert (python_check(version, "python").cure is None) == right
-
-
-@pytest.mark.parametrize(
-    ("needed", "wrong"),
-    [
-        (["lxml>=5"], None),
-        (["lxml>=5", 'no-such-package>=1; extra == "local"'], "no-such-package is missing"),
-        (['no-such-package>=1; extra == "bench"', "lxml"], None),
-        (["lxml>=999"], "in place of >=999"),
-        ([], "not installed"),
-    ],
-)
-def test_packages(needed: list[str], wrong: str | None) -> None:
-    found = packages_check(needed)
-    assert (found.cure is None) == (wrong is None)
-    assert wrong is None or wrong in found.found
 
 
 def test_jars(tmp_path: Path) -> None:

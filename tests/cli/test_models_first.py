@@ -22,17 +22,10 @@ def no_session(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(running, "in_session", started)
 
 
-def _link(folder: Path) -> None:
-    outside = folder.parent / "outside.json"
-    (folder / "tokenizer_config.json").rename(outside)
-    (folder / "tokenizer_config.json").symlink_to(outside)
-
-
 CASES: list[tuple[str, str, Callable[[Path], Path], Callable[[Path], object], str]] = [
     ("embed_turns", "sentence_encoder", tiny_encoder, lambda one: (one / WEIGHTS).unlink(), "only safetensors"),
     ("embed_turns", "sentence_encoder", tiny_encoder, lambda one: os.truncate(one / WEIGHTS, 0), WEIGHTS),
     ("embed_turns", "sentence_encoder", tiny_encoder, lambda one: os.truncate(one / WEIGHTS, 900), WEIGHTS),
-    ("embed_turns", "sentence_encoder", tiny_encoder, _link, "link out of the folder"),
     (
         "train_weak_labeler",
         "weak_encoder",

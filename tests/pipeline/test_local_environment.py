@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 from conf.errors import InputError
-from conf.python_path import without_hiding_entries
 from etl.pipeline.java_homes import fits, java_home, java_version
 from etl.pipeline.local_environment import foreign
 
@@ -58,21 +57,6 @@ def test_a_java_that_does_not_fit(tmp_path: Path, said: str, version: int | None
     home = _java(tmp_path / "java", said)
     assert java_version(home) == version
     assert not fits(home)
-
-
-def test_entries_of_pythonpath_that_hide_packages_are_taken(tmp_path: Path) -> None:
-    other_spark, other_python, own, tree = (tmp_path / name for name in ("spark", "python39", "own", "tree"))
-    for package in (other_spark / "pyspark", other_python / "numpy", own / "my_words", tree / "conf", tree / "tests"):
-        package.mkdir(parents=True)
-        (package / "__init__.py").touch()
-    (own / "notes.txt").touch()
-    environ = {"PYTHONPATH": os.pathsep.join(map(str, (other_spark, own, other_python, tree, tmp_path / "gone")))}
-    path = ["", str(other_spark), str(own), str(other_python), str(tree), "/usr/lib"]
-    assert without_hiding_entries(environ, path) == [str(other_spark), str(other_python)]
-    assert environ["PYTHONPATH"] == os.pathsep.join(map(str, (own, tree, tmp_path / "gone")))
-    assert path == ["", str(own), str(tree), "/usr/lib"]
-    submitted = {"PYTHONPATH": str(other_spark), "PYSPARK_GATEWAY_PORT": "1"}
-    assert without_hiding_entries(submitted, path) == []
 
 
 WORK = """

@@ -7,8 +7,6 @@ import re
 import shutil
 import subprocess
 import sys
-import time
-import urllib.request
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +22,6 @@ from etl.training.model_card import model_card
 from etl.training.served_files import PACKAGES, add_served_files, imports, modules
 from etl.training.signatures import EXAMPLES, SERVED, signature_of
 from etl.training.tracking import FLAVOR
-from tests.ports import free_port
 from tests.udfs.tiny_models import tiny_encoder
 from udfs.models.classifiers.classifier import load_encoder
 from udfs.models.classifiers.dialogue_classifier import DialogueClassifier
@@ -215,46 +212,3 @@ def test_another_kind_is_refused(tmp_path: Path) -> None:
     (tmp_path / "head.json").write_text('{"kind": "turn_pair_classifier"}')
     with pytest.raises(InputError, match="turn_pair_classifier is not served"):
         ServedClassifier(tmp_path)
-
-
-@pytest.mark.slow
-def test_a_served_model_answers_a_request(encoder: Path, tmp_path: Path) -> None:
-    model = WeakLabeler(*load_encoder(encoder), LABELS)
-    folder = logged(model, tmp_path / "weak")
-    port = free_port()
-    command = [sys.executable, "-m", "mlflow", "models", "serve", "-m", str(folder), "--env-manager", "local"]
-    server = subprocess.Popen(
-        [*command, "-h", "127.0.0.1", "-p", str(port)],
-        cwd=Path(__file__).parents[2],
-        start_new_session=True,
-        env={
-            **os.environ,
-            "PYTHONPATH": str(Path(__file__).parents[2]),
-            "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
-        },
-    )
-    try:
-        body = json.dumps({"dataframe_records": [{"text": text} for text in TEXTS]}).encode()
-        request = urllib.request.Request(
-            f"http://127.0.0.1:{port}/invocations", body, {"Content-Type": "application/json"}
-        )
-        answer = _answer(request, server, seconds=240)
-    finally:
-        os.killpg(server.pid, 15)
-        server.wait(30)
-    scores = model.probabilities(TEXTS, 4).numpy()
-    assert [(row["label"], row["confidence"]) for row in answer["predictions"]] == [
-        top_labels(row, LABELS, 1)[0] for row in scores
-    ]
-
-
-def _answer(request: urllib.request.Request, server: subprocess.Popen, seconds: float) -> dict:
-    deadline = time.monotonic() + seconds
-    while True:
-        try:
-            with urllib.request.urlopen(request, timeout=30) as response:
-                return json.load(response)
-        except OSError:
-            if server.poll() is not None or time.monotonic() > deadline:
-                raise
-            time.sleep(1)
