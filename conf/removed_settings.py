@@ -20,6 +20,8 @@ class Removed(NamedTuple):
 
 
 REMOVED: dict[str, Removed] = {
+    "prices.core_hour": Removed(None, "multiply the core-hours of `estimate` by it"),
+    "prices.gpu_hour": Removed(None, "multiply the GPU-hours of `estimate` by it"),
     "training.*.average_decay": Removed(0.0, "weights are not averaged: it had brought nothing"),
     "training.*.members": Removed(
         1, "one model answers: take a larger encoder, such as models.encoder=hf:roberta-large"
