@@ -1,7 +1,6 @@
 """The commands with their options; each imports what it needs when it is called, so that ``--help`` is quick."""
 
 import importlib
-import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from difflib import get_close_matches
@@ -232,14 +231,11 @@ def _demo(**given: Any) -> int:
 
 
 def _fetch_jars() -> int:
-    from etl.cli.class_archive import make_archive
-    from etl.cli.jars import fetch_jars
-    from etl.pipeline.jars import archive_path
-    from etl.pipeline.java_homes import java_found, javas_that_fetch
+    from etl.cli.jars import fetch_jars, make_archive
+    from etl.pipeline.java_homes import java_home
 
-    print(f"{fetch_jars([java.home for java in javas_that_fetch(os.environ)])} jars at hand")
-    home = java_found(os.environ).home
-    if not archive_path(home).is_file() and not make_archive(home):
+    print(f"{fetch_jars()} jars at hand")
+    if not make_archive(java_home()):
         print("no archive of their classes could be made: sessions start more slowly")
     return 0
 
