@@ -265,9 +265,10 @@ def table(rows: Mapping[str, tuple[Cost, float, float, float, float]], gpus: boo
         gpus: whether there are any.
         width: of the terminal.
     """
-    total = [sum(row[place] for row in rows.values()) for place in range(1, 5)]
+    numbers = {name: row[1:] for name, row in rows.items()}
+    total = [sum(row[place] for row in numbers.values()) for place in range(4)]
     lines: list[tuple[Any, ...]] = [
-        (name, cost.sizes, round(cost.fixed, 1), *_rounded(numbers)) for name, (cost, *numbers) in rows.items()
+        (name, cost.sizes, round(cost.fixed, 1), *_rounded(numbers[name])) for name, (cost, *_) in rows.items()
     ]
     lines.append(("all", None, None, *_rounded(total)))
     names = ("stage", "runs", "fixed s", "seconds", "core-hours", "GPU-hours", "GB")
