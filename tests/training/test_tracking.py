@@ -5,7 +5,6 @@ import re
 import signal
 import subprocess
 import sys
-import time
 import urllib.request
 from dataclasses import replace
 from functools import partial
@@ -38,7 +37,7 @@ from etl.training.tracking import (
     promote_if_better,
     tracked_run,
 )
-from tests.ports import free_port, listening
+from tests.ports import free_port
 from tests.udfs.tiny_models import tiny_encoder
 from udfs.devices import chosen_precision
 from udfs.models.classifiers.classifier import load_encoder
@@ -418,10 +417,6 @@ def test_the_server_answers_and_its_link_is_printed(tmp_path):
         link = re.search(r"http://127\.0\.0\.1:\d+", line)
         assert link
         assert "viewStateShareKey=comparison" in line
-        for _ in range(120):
-            if listening(port):
-                break
-            time.sleep(0.5)
         assert urllib.request.urlopen(link[0], timeout=60).status == 200
     finally:
         serving.send_signal(signal.SIGINT)
