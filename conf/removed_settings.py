@@ -40,6 +40,8 @@ REMOVED: dict[str, Removed] = {
     "subtitles.max_quarantined_share": Removed(
         0.1, "`jobs check` tells it after the run (checks.max_quarantined_share)"
     ),
+    "prices.core_hour": Removed(None, "multiply the core-hours of `estimate` by it"),
+    "prices.gpu_hour": Removed(None, "multiply the GPU-hours of `estimate` by it"),
     "training.*.average_decay": Removed(0.0, "weights are not averaged: it had brought nothing"),
     "training.*.members": Removed(
         1, "one model answers: take a larger encoder, such as models.encoder=hf:roberta-large"

@@ -235,7 +235,7 @@ class ModelSettings(Section):
     label_precision: LabelPrecision = added(
         "fp32",
         description="ours: in which weak labeler and dialogue classifiers multiply when they label; bf16 is faster"
-        " where the processor or GPU has it, and 0.3% of the labels differ (docs/labels.md)",
+        " where the processor or GPU has it, and 0.3% of the labels differ (docs/results/labels.md)",
     )
     threads: int = Field(1, ge=1, description="CPU threads of a labelling worker")
     folder: str | None = Field(

@@ -403,7 +403,7 @@ def spread(arguments: Iterable[str]) -> Iterator[str]:
     """Yield the arguments with ``--set`` before each of several settings that follow one."""
     of_set = False
     for one in arguments:
-        if of_set and not one.startswith("-") and one not in program.commands:
+        if of_set and not one.startswith("-"):
             yield from ("--set", one)
             continue
         of_set = one == "--set"

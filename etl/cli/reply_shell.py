@@ -3,15 +3,13 @@
 The safety gate is that of ``chat``: after a line of danger no model answers until the shell ends, ``/new`` or not.
 """
 
-import io
 import sys
-from collections.abc import Callable
 from pathlib import Path
-from typing import TextIO
 
 from conf.errors import InputError
 from conf.reply_settings import ReplyDecoding
 from conf.settings import Settings
+from etl.cli.chat import typed_lines
 from etl.cli.safety import safe_conversation
 from etl.pipeline.locations import model_at
 from etl.safety.conversation import SafeConversation
@@ -105,22 +103,31 @@ class Conversation:
         return HELP
 
 
-def open_replies(settings: Settings, uri: str, intent: str | None, lines: TextIO | None = None) -> int:
-    """Reply to lines until the end of the input; return the exit status.
+def open_replies(settings: Settings, uri: str, intent: str | None) -> int:
+    """Reply to the lines of standard input until it ends; return the exit status.
 
     Args:
         uri: of a response generator.
         intent: of the replies; None for any.
-        lines: what is typed; standard input when None.
 
     Raises:
         InputError: there is no such model, or no such intent.
     """
     conversation = _opened(settings, uri, intent)
+    if conversation.gate.notice is not None:
+        print(conversation.gate.notice)
+    print(HELP)
     try:
-        return _answer_all(conversation, lines or _typed(), print)
+        for line in typed_lines(sys.stdin):
+            if line.strip() == "/quit":
+                break
+            try:
+                print(conversation.answer(line[:MOST_CHARACTERS]))
+            except InputError as error:
+                print(f"! {error}")
     except KeyboardInterrupt:
-        return 0
+        pass
+    return 0
 
 
 def _opened(settings: Settings, uri: str, intent: str | None) -> Conversation:
@@ -136,28 +143,3 @@ def _opened(settings: Settings, uri: str, intent: str | None) -> Conversation:
         classifier = DialogueClassifier.load(path(models.emotion_classifier)) if model.steered else None
         reranker = Reranker(SentenceEncoder.load(path(models.sentence_encoder)), classifier)
     return Conversation(model, decoding, models.training_threads, intent, gate, reranker)
-
-
-def _typed() -> TextIO:
-    """Return standard input; bytes that are not UTF-8 are replaced."""
-    if isinstance(sys.stdin, io.TextIOWrapper):
-        sys.stdin.reconfigure(errors="replace")
-    return sys.stdin
-
-
-def _answer_all(conversation: Conversation, lines: TextIO, say: Callable[[str], None]) -> int:
-    if conversation.gate.notice is not None:
-        say(conversation.gate.notice)
-    if lines.isatty():
-        say(HELP)
-    while line := lines.readline(MOST_CHARACTERS):
-        rest = line
-        while len(rest) == MOST_CHARACTERS and not rest.endswith("\n"):
-            rest = lines.readline(MOST_CHARACTERS)
-        if line.strip() == "/quit":
-            break
-        try:
-            say(conversation.answer(line))
-        except InputError as error:
-            say(f"! {error}")
-    return 0

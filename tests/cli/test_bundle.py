@@ -173,33 +173,8 @@ def test_models_have_names_of_the_catalog() -> None:
     assert load_settings("emr").training.weak_labeler.name == "edos-weak-labeler"
 
 
-GPU = {
-    "train_weak_labeler",
-    "score_weakly",
-    "embed_turns",
-    "train_emotion_classifier",
-    "score_dialogues",
-    "replies_pretrain",
-    "replies_generate",
-    "emo_pillars_ask_contexts",
-    "augesc_play_roles",
-    "emo_pillars_answer_tests",
-    "train_self_labeler",
-}
-CPU = {
-    "find_subtitles",
-    "ingest_subtitles",
-    "train_turn_segmenter",
-    "score_turns",
-    "clean_dialogues",
-    "label_weakly",
-    "search_similar",
-    "self_label",
-    "annotate_dialogues",
-    "describe_dataset",
-    "emo_pillars_contexts",
-    "evaluate_response_generator",
-}
+GPU = {"train_weak_labeler", "score_weakly", "embed_turns", "replies_generate", "emo_pillars_ask_contexts"}
+CPU = {"ingest_subtitles", "train_turn_segmenter", "label_weakly", "self_label", "emo_pillars_contexts"}
 
 
 def test_networks_run_on_gpus_and_text_does_not() -> None:

@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
-from conf.care_settings import PriceSettings
 from conf.errors import InputError
 from conf.settings import Settings, load_settings
 from etl.cli.estimate import (
@@ -130,30 +129,10 @@ def test_the_table_adds_up_and_fits_a_terminal(gpus: bool) -> None:
         "emo_pillars_train_contextual_rewritten": (Cost(12.34, 0.1, 2), 3600.4, 2.0, 0.5, 0.004),
         "clean_dialogues": (Cost(1.0, 0.1, 1), 1_000_000.0, 555.55, 0.0, 1.25),
     }
-    lines = table(rows, gpus, 80, PriceSettings())
+    lines = table(rows, gpus, 80)
     assert max(map(len, lines)) <= 80
     assert ("GPU-hours" in lines[0]) == gpus
     assert lines[-1].split() == ["all", "1,003,600", "557.5", *(["0.5"] if gpus else []), "1.25"]
-    assert "cost" not in lines[0]
-
-
-@pytest.mark.parametrize(
-    ("prices", "costs"),
-    [
-        ({"core_hour": 0.1}, ["0.2", "10", "10.2"]),
-        ({"gpu_hour": 3}, ["1.5", "0", "1.5"]),
-        ({"core_hour": 0.1, "gpu_hour": 3}, ["1.7", "10", "11.7"]),
-        ({"core_hour": 0}, ["0", "0", "0"]),
-    ],
-)
-def test_prices_make_a_cost_of_each_stage_and_of_all(prices: dict[str, float], costs: list[str]) -> None:
-    rows = {
-        "train_weak_labeler": (Cost(1.0, 0.1, 1), 3_600.0, 2.0, 0.5, 0.0),
-        "clean_dialogues": (Cost(1.0, 0.1, 1), 7_200.0, 100.0, 0.0, 1.25),
-    }
-    lines = table(rows, True, None, PriceSettings(**prices))
-    assert lines[0].split()[-1] == "cost"
-    assert [line.split()[-1] for line in lines if line.split()[0] in (*rows, "all")] == costs
 
 
 @pytest.mark.usefixtures("tables_of_test")

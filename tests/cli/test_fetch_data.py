@@ -64,11 +64,10 @@ films:
 
 
 class Server(ThreadingHTTPServer):
-    """A server of files, which fails as often as it is told.
+    """A server of files.
 
     Attributes:
         files: content by path.
-        fail: statuses of the next answers, in order.
         asked: paths, in order.
     """
 
@@ -79,7 +78,6 @@ class Server(ThreadingHTTPServer):
             "/lines/lines.csv": LINES,
             "/films/xml/de.zip": b"PK" + bytes(5_000),
         }
-        self.fail: list[int] = []
         self.asked: list[str] = []
 
 
@@ -89,8 +87,8 @@ class Handler(BaseHTTPRequestHandler):
     def do_GET(self) -> None:
         content = self.server.files.get(self.path)
         self.server.asked.append(self.path)
-        if self.server.fail or content is None:
-            self.send_error(self.server.fail.pop(0) if self.server.fail else 404)
+        if content is None:
+            self.send_error(404)
             return
         self.send_response(200)
         self.send_header("Content-Length", str(len(content)))
@@ -142,19 +140,12 @@ def test_what_is_at_hand_is_not_fetched_again(server: Server, tmp_path: Path) ->
     assert (tmp_path / "votes" / "votes.csv").read_bytes() == VOTES
 
 
-def test_a_server_that_fails_for_a_while_is_asked_again(server: Server, tmp_path: Path) -> None:
-    server.fail = [503, 429]
-    fetched(tmp_path, "votes")
-    assert len(server.asked) == 3
-
-
 @pytest.mark.parametrize(
     ("content", "message"),
     [
         (None, "404 .*--from FOLDER takes a copy"),
         (b"<html>Sign in</html>", "votes.csv"),
         (VOTES[:-1] + b"!", "votes.csv"),
-        (b"", "votes.csv"),
     ],
 )
 def test_another_file_than_the_pinned_one_is_refused(

@@ -114,7 +114,6 @@ def test_help_names_commands_options_and_what_a_stage_depends_on() -> None:
     assert "Reads:\n  subtitles.chosen_uploads\n  subtitles.files\n" in text
     assert "Writes:\n  subtitles.dialogues\n" in text
     assert re.search(r"^  subtitles\.silence_seconds \(5\) +EDOS 3\.1", text, re.MULTILINE)
-    assert re.search(r"^  training\.weak_labeler\.\* +\d+ settings", shown("train_weak_labeler"), re.MULTILINE)
 
 
 def test_help_of_the_program_imports_no_spark() -> None:
