@@ -20,6 +20,8 @@ class Removed(NamedTuple):
 
 
 REMOVED: dict[str, Removed] = {
+    "replies.decoding.candidates": Removed(8, "one reply is written: replies.decoding.method=beam"),
+    "replies.decoding.intent_weight": Removed(1.0, "one reply is written: replies.decoding.method=beam"),
     "training.*.average_decay": Removed(0.0, "weights are not averaged: it had brought nothing"),
     "training.*.members": Removed(
         1, "one model answers: take a larger encoder, such as models.encoder=hf:roberta-large"
