@@ -19,7 +19,12 @@ class Removed(NamedTuple):
     instead: str
 
 
+NO_STUDENTS = "train the small encoder itself: models.encoder or models.weak_encoder"
 REMOVED: dict[str, Removed] = {
+    "models.emotion_student": Removed("models:/edos-emotion-student@champion", NO_STUDENTS),
+    "models.student_encoder": Removed("hf:distilroberta-base", NO_STUDENTS),
+    "models.weak_student": Removed("models:/edos-weak-student@champion", NO_STUDENTS),
+    "models.weak_student_encoder": Removed("hf:distilroberta-base", NO_STUDENTS),
     "replies.decoding.candidates": Removed(8, "one reply is written: replies.decoding.method=beam"),
     "replies.decoding.intent_weight": Removed(1.0, "one reply is written: replies.decoding.method=beam"),
     "training.*.average_decay": Removed(0.0, "weights are not averaged: it had brought nothing"),
@@ -29,9 +34,8 @@ REMOVED: dict[str, Removed] = {
     "training.*.thresholds": Removed("shared", "one threshold for all labels, as Emo Pillars D has it"),
     "training.*.train_rows": Removed(None, "all rows are learned from: take subtitles.sample for a trial"),
     "training.*.typed": Removed(False, "emo_pillars_transfer_emocontext compares with and without token types"),
-    "training.emotion_student.crowd_teacher_share": Removed(0.0, "labelled rows are learned by their labels"),
-    "training.emotion_student.teacher_share": Removed(0.0, "labelled rows are learned by their labels"),
-    "training.weak_student.teacher_share": Removed(0.5, "label and teacher's answer count alike"),
+    "training.emotion_student": Removed(None, NO_STUDENTS),
+    "training.weak_student": Removed(None, NO_STUDENTS),
 }
 """By ``section.key``; ``*`` stands for one name. A key itself goes before one with ``*``."""
 

@@ -155,7 +155,8 @@ def _training_parts(profiles: dict[str, Settings]) -> Iterator[str]:
         section, _, name = key.rpartition(".")
         training = type(setting(Settings(), section))
         shared = next((base for base, _ in reversed(_BASES) if issubclass(training, base)), None)
-        common = shared is not None and name in shared.model_fields and shared.model_fields[name].get_default() == value
+        options = {} if shared is None else setting_fields(shared)
+        common = name in options and options[name].get_default() == value
         if not common or any(setting(settings, key) != value for settings in profiles.values()):
             rows.append(_setting_row(key, field, value, profiles))
     yield "### Options of single trainings, where they are their own or differ from the tables above"
