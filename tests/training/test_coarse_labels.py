@@ -1,8 +1,10 @@
 """Classifiers that learn from transcripts, whose emotions people gave in coarse classes."""
 
+import shutil
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
+from importlib.resources import files
 from pathlib import Path
 
 import numpy as np
@@ -11,8 +13,6 @@ import pytest
 
 from conf.errors import InputError
 from conf.taxonomy import Label, Taxonomy, goemotions_labels, load_taxonomy
-from etl.demo.corpus_folder import CorpusFolder
-from etl.demo.transcripts import write_transcripts
 from etl.training.coarse_labels import (
     COMMENT_GROUPS,
     GROUPS,
@@ -180,7 +180,7 @@ def test_figures_stand_beside_their_floors() -> None:
 @pytest.fixture
 def recipes_with(recipe_of: RecipeWith, tmp_path: Path) -> RecipeWith:
     """A function that gives a weak labeler's recipe with the named folders of transcripts, and the lines said."""
-    write_transcripts(CorpusFolder(tmp_path), 3)
+    shutil.copytree(str(files("conf").joinpath("demo", "corpus", "turns")), tmp_path / "turns")
     (tmp_path / "turns" / "dialogues_test.txt").write_text("Hi . __eou__ Hello . __eou__\n")
     return lambda *names, **values: recipe_of(ALL_THREE, [str(tmp_path / "turns" / name) for name in names], **values)
 
