@@ -27,6 +27,8 @@ REMOVED: dict[str, Removed] = {
     "models.weak_student_encoder": Removed("hf:distilroberta-base", NO_STUDENTS),
     "replies.decoding.candidates": Removed(8, "one reply is written: replies.decoding.method=beam"),
     "replies.decoding.intent_weight": Removed(1.0, "one reply is written: replies.decoding.method=beam"),
+    "replies.pretraining.dialogues": Removed("clean", "the clean dialogues are learned from, as EDOS 5 has it"),
+    "replies.pretraining.transcripts": Removed((), "the clean dialogues are learned from, as EDOS 5 has it"),
     "training.*.average_decay": Removed(0.0, "weights are not averaged: it had brought nothing"),
     "training.*.members": Removed(
         1, "one model answers: take a larger encoder, such as models.encoder=hf:roberta-large"

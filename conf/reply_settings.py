@@ -4,7 +4,7 @@ from typing import Literal
 
 from pydantic import Field, model_validator
 
-from conf.section import Part, Section, fixed, outside, speed
+from conf.section import Part, Section, fixed, speed
 from conf.training_options import TrainingOptions
 
 
@@ -18,15 +18,6 @@ class ReplyRows(Section):
     )
     near_jaccard: float | None = Field(
         0.6, gt=0, le=1, description="ours: dialogues so alike do not stand in two splits; null: not looked for"
-    )
-
-
-class ReplyPretraining(Section):
-    """Dialogues that the pre-trained generator learns from; those of EDOS are left out."""
-
-    dialogues: Literal["clean", "raw"] = Field("clean", description="EDOS 5: clean; ours: those before cleaning")
-    transcripts: tuple[str, ...] = outside(
-        (), description="ours: folders of MELD, EmoryNLP or DailyDialog whose training parts are learnt from, too"
     )
 
 
@@ -97,7 +88,6 @@ class ReplyEvaluation(SteeringRequests):
 
 class ReplySettings(Section):
     rows: ReplyRows = ReplyRows()
-    pretraining: ReplyPretraining = ReplyPretraining()
     tokens: ReplyTokens = ReplyTokens()
     network: ReplyNetwork = ReplyNetwork()
     decoding: ReplyDecoding = ReplyDecoding()
