@@ -38,16 +38,14 @@ def speed_lines(speeds: Sequence[Speed]) -> list[str]:
     rows = []
     for one in speeds:
         theirs = "" if one.theirs is None else f"{one.peer} {one.theirs:,.0f}"
-        ratio = "" if one.ours is None or not one.theirs else f"{one.ours / one.theirs:.2f}"
+        ratio = "" if not one.theirs else f"{one.ours / one.theirs:.2f}"
         share = "" if one.share is None else f"{one.share:.0%}"
         rows.append(f"| {one.work} | {found(one)} | {theirs} | {ratio} | {share} |")
     return ["| work | ours | peer | ratio | share of the peak |", "|---|---|---|---|---|", *rows]
 
 
 def found(speed: Speed) -> str:
-    """Return what was measured, with its unit; nothing for what was left out."""
-    if speed.ours is None:
-        return ""
+    """Return what was measured, with its unit."""
     digits = 1 if speed.ours < 100 else 0
     return f"{speed.ours:,.{digits}f} {speed.unit}"
 

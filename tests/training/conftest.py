@@ -1,6 +1,6 @@
 """Fixtures of the trainings' tests."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
@@ -28,7 +28,7 @@ def recipe_of(
     monkeypatch.setattr(classifiers, "train_and_register", lambda recipe, run: recipes.append(recipe))
 
     def recipe_of(
-        parts: Mapping[str, Sequence[str]], transcripts: Sequence[str] = (), **values: object
+        parts: dict[str, list[str]], transcripts: Sequence[str] = (), **values: object
     ) -> tuple[Recipe, list[str]]:
         given = {"lakehouse.root": str(tmp_path / "lakehouse"), "models.training_threads": 1, **values}
         settings = load_settings("local", [], given)
