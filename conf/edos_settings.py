@@ -7,7 +7,7 @@ from pydantic import Field, field_validator, model_validator
 
 from conf.llm_settings import DecodingSettings
 from conf.prompts import replaced_prompts
-from conf.section import Part, Section, added, outside
+from conf.section import Part, Section, added, fixed, outside
 from conf.taxonomy import Taxonomy, load_taxonomy
 
 SearchFrom = Literal["train", "train_and_validation"]
@@ -20,8 +20,8 @@ class ReadabilityRules(Part):
     bands: tuple[float, ...] = Field(
         (0.9, 0.8, 0.7, 0.6), description="EDOS 3.2: from 0.9; a class that falls short steps down as the released one"
     )
-    readability_alpha: float = Field(87, gt=0, description="EDOS A")
-    distinct_weight: float = Field(0.04, ge=0, description="EDOS A")
+    readability_alpha: float = fixed(87, gt=0, description="EDOS A")
+    distinct_weight: float = fixed(0.04, ge=0, description="EDOS A")
     frequencies: Literal["relative", "counts"] = Field("relative", description="reading of EDOS A's frequencies")
     distinct: Literal["share", "percent"] = Field("share", description="reading of EDOS A's percentage of words")
 
@@ -37,8 +37,8 @@ class HitRules(Part):
     per_class: int = Field(250, ge=1, description="EDOS 3.2: the most readable of each class")
     dialogues_per_hit: int = Field(15, ge=1, description="EDOS 3.2")
     quiz_per_hit: int = Field(5, ge=0, description="EDOS 3.2")
-    quiz_characters: tuple[int, int] = Field((20, 160), description="ours: shorter and longer situations are no quiz")
-    seed: int = Field(13, description="of the order of items, and of what the quiz offers")
+    quiz_characters: tuple[int, int] = fixed((20, 160), description="ours: shorter and longer situations are no quiz")
+    seed: int = fixed(13, description="of the order of items, and of what the quiz offers")
 
 
 class Posting(Part):
@@ -65,7 +65,7 @@ class AnswerRules(Part):
 
 
 class AnnotationSettings(AnswerRules, Posting, HitRules, ReadabilityRules):
-    quiz_to_pass: int = Field(3, ge=0, description="EDOS 7: right answers that earn the bonus")
+    quiz_to_pass: int = fixed(3, ge=0, description="EDOS 7: right answers that earn the bonus")
     workers: int = Field(3, ge=1, description="EDOS 3.2: answers to each HIT")
     bonus: float = Field(0.10, ge=0, description="EDOS 7: dollars for a quiz passed")
 
@@ -73,13 +73,13 @@ class AnnotationSettings(AnswerRules, Posting, HitRules, ReadabilityRules):
 class AuditDraw(Part):
     """Which turns are looked at again."""
 
-    bands: tuple[float, ...] = Field((0.9, 0.7, 0.5, 0.3, 0.0), description="of the classifier's confidence")
+    bands: tuple[float, ...] = fixed((0.9, 0.7, 0.5, 0.3, 0.0), description="of the classifier's confidence")
     per_stratum: int = Field(5, ge=1, description="turns of each label and band that are looked at")
-    items_per_hit: int = Field(20, ge=1)
+    items_per_hit: int = fixed(20, ge=1)
 
 
 class AuditSettings(AuditDraw):
-    workers: int = Field(1, ge=1, description="answers to each HIT")
+    workers: int = fixed(1, ge=1, description="answers to each HIT")
 
 
 AnnotatorWay = Literal["offered", "all"]
@@ -89,7 +89,7 @@ class AnnotatorRules(Part):
     """Which held-out turns of the crowd a language model labels, and how it is asked (ours)."""
 
     sample: int = Field(300, ge=1, description="held-out turns that the model labels, drawn by hash, nested")
-    ways: tuple[AnnotatorWay, ...] = Field(
+    ways: tuple[AnnotatorWay, ...] = fixed(
         ("offered", "all"),
         min_length=1,
         description="offered: as the crowd was asked, three labels of the weak labeler and all the others (EDOS 3.2);"
@@ -118,8 +118,8 @@ class ReportSettings(Section):
     """The report on the finished data set (EDOS 4)."""
 
     folder: str | None = Field(None, description="where edos.html goes; null: <lakehouse.root>/reports")
-    examples: int = Field(12, ge=0, le=12, description="dialogues shown for each quarter of the confidence scale")
-    flow_labels: int = Field(9, ge=1, le=40, description="labels with a band of their own in the flow, most frequent")
+    examples: int = fixed(12, ge=0, le=12, description="dialogues shown for each quarter of the confidence scale")
+    flow_labels: int = fixed(9, ge=1, le=40, description="labels with a band of their own in the flow, most frequent")
     searchable: bool = added(
         True, description="also write a page that searches all dialogues, and files beside it with their texts"
     )
@@ -310,7 +310,7 @@ class PublishingSettings(Section):
     formats: tuple[Literal["parquet", "jsonl"], ...] = Field(("parquet", "jsonl"), min_length=1)
     test_share: float = Field(0.1, gt=0, lt=0.5, description="of films; EDOS 5 splits 80, 10 and 10 %")
     validation_share: float = Field(0.1, gt=0, lt=0.5, description="of films")
-    dialogues_per_file: int = Field(250_000, ge=1, description="a split of more is cut, by hash of dialogue_id")
+    dialogues_per_file: int = fixed(250_000, ge=1, description="a split of more is cut, by hash of dialogue_id")
     titles: str | None = outside(
         None, description="CSV or TSV of films: movie_id and title, or tconst and primaryTitle; null: no titles"
     )

@@ -19,6 +19,7 @@ class Removed(NamedTuple):
     instead: str
 
 
+NO_STUDENTS = "train the small encoder itself: models.encoder or models.weak_encoder"
 REMOVED: dict[str, Removed] = {
     "models.turn_arbiter": Removed(None, "no language model decides borders: it had brought nothing"),
     "subtitles.arbiter.below": Removed(None, "no language model decides borders: it had brought nothing"),
@@ -42,6 +43,14 @@ REMOVED: dict[str, Removed] = {
     ),
     "prices.core_hour": Removed(None, "multiply the core-hours of `estimate` by it"),
     "prices.gpu_hour": Removed(None, "multiply the GPU-hours of `estimate` by it"),
+    "models.emotion_student": Removed("models:/edos-emotion-student@champion", NO_STUDENTS),
+    "models.student_encoder": Removed("hf:distilroberta-base", NO_STUDENTS),
+    "models.weak_student": Removed("models:/edos-weak-student@champion", NO_STUDENTS),
+    "models.weak_student_encoder": Removed("hf:distilroberta-base", NO_STUDENTS),
+    "replies.decoding.candidates": Removed(8, "one reply is written: replies.decoding.method=beam"),
+    "replies.decoding.intent_weight": Removed(1.0, "one reply is written: replies.decoding.method=beam"),
+    "replies.pretraining.dialogues": Removed("clean", "the clean dialogues are learned from, as EDOS 5 has it"),
+    "replies.pretraining.transcripts": Removed((), "the clean dialogues are learned from, as EDOS 5 has it"),
     "training.*.average_decay": Removed(0.0, "weights are not averaged: it had brought nothing"),
     "training.*.members": Removed(
         1, "one model answers: take a larger encoder, such as models.encoder=hf:roberta-large"
@@ -49,9 +58,8 @@ REMOVED: dict[str, Removed] = {
     "training.*.thresholds": Removed("shared", "one threshold for all labels, as Emo Pillars D has it"),
     "training.*.train_rows": Removed(None, "all rows are learned from: take subtitles.sample for a trial"),
     "training.*.typed": Removed(False, "emo_pillars_transfer_emocontext compares with and without token types"),
-    "training.emotion_student.crowd_teacher_share": Removed(0.0, "labelled rows are learned by their labels"),
-    "training.emotion_student.teacher_share": Removed(0.0, "labelled rows are learned by their labels"),
-    "training.weak_student.teacher_share": Removed(0.5, "label and teacher's answer count alike"),
+    "training.emotion_student": Removed(None, NO_STUDENTS),
+    "training.weak_student": Removed(None, NO_STUDENTS),
 }
 """By ``section.key``; ``*`` stands for one name. A key itself goes before one with ``*``."""
 

@@ -42,7 +42,6 @@ ROLES = {
         "udfs.models.classifiers",
         "udfs.models.language",
         "udfs.models.pretrained",
-        "udfs.models.reranking",
         "udfs.models.sentence_encoder",
         "udfs.models.trainable",
         "udfs.predict",

@@ -4,7 +4,6 @@ The safety gate is that of ``chat``: after a line of danger no model answers unt
 """
 
 import sys
-from pathlib import Path
 
 from conf.errors import InputError
 from conf.reply_settings import ReplyDecoding
@@ -14,12 +13,9 @@ from etl.cli.safety import safe_conversation
 from etl.pipeline.locations import model_at
 from etl.safety.conversation import SafeConversation
 from udfs.devices import set_threads
-from udfs.models.classifiers.dialogue_classifier import DialogueClassifier
 from udfs.models.language.causal_reply_generator import load_generator
 from udfs.models.language.reply_decoding import write_replies
 from udfs.models.language.reply_generator import ReplyGenerator
-from udfs.models.reranking import Reranker
-from udfs.models.sentence_encoder import SentenceEncoder
 
 MOST_CHARACTERS = 100_000
 """Of a line; what comes after them is not read."""
@@ -34,7 +30,6 @@ class Conversation:
         decoding, threads: how.
         intent: of the replies; None for any.
         gate: the safety gate; None for a new one with the lists alone.
-        reranker: chooses among candidates, where the decoding is by reranking.
 
     Raises:
         InputError: an intent that is not known, or a model that was not trained with intents.
@@ -47,12 +42,10 @@ class Conversation:
         threads: int = 1,
         intent: str | None = None,
         gate: SafeConversation | None = None,
-        reranker: Reranker | None = None,
     ) -> None:
         self.model = model
         self.decoding = decoding
         self.threads = threads
-        self.reranker = reranker
         self.gate = gate or SafeConversation()
         self.turns: list[str] = []
         self.intent: str | None = None
@@ -83,7 +76,7 @@ class Conversation:
         self.turns = [*self.turns, text][-self.model.max_tokens :]
         set_threads(self.threads)
         seeds = [len(self.turns)]
-        (written,) = write_replies(self.model, [self.turns], [self.intent], self.decoding, 1, seeds, self.reranker)
+        (written,) = write_replies(self.model, [self.turns], [self.intent], self.decoding, 1, seeds)
         said, withheld = self.gate.screened(written.text)
         if withheld is not None:
             self.turns.pop()
@@ -131,15 +124,6 @@ def open_replies(settings: Settings, uri: str, intent: str | None) -> int:
 
 
 def _opened(settings: Settings, uri: str, intent: str | None) -> Conversation:
-    def path(uri: str) -> Path:
-        return model_at(uri, settings).path
-
-    model = load_generator(path(uri))
-    decoding = settings.replies.decoding
-    models = settings.models
-    gate = safe_conversation(settings)
-    reranker = None
-    if decoding.method == "rerank":
-        classifier = DialogueClassifier.load(path(models.emotion_classifier)) if model.steered else None
-        reranker = Reranker(SentenceEncoder.load(path(models.sentence_encoder)), classifier)
-    return Conversation(model, decoding, models.training_threads, intent, gate, reranker)
+    model = load_generator(model_at(uri, settings).path)
+    threads = settings.models.training_threads
+    return Conversation(model, settings.replies.decoding, threads, intent, safe_conversation(settings))

@@ -12,7 +12,7 @@ import pandas as pd
 from conf.errors import InputError
 from etl.subtitles.dialogue_corpora import DAILYDIALOG, dialogue_utterances, turns_of_lines, turns_of_reccon
 from etl.subtitles.known_speakers import KNOWN_SPEAKERS, Episode, episodes_of, has_known_speakers
-from etl.subtitles.transcripts import parted_utterances, transcript_utterances
+from etl.subtitles.transcripts import parted_utterances
 
 CORPORA = {
     "meld": ("train_sent_emo.csv", "dev_sent_emo.csv"),
@@ -70,16 +70,6 @@ def emotion_utterances(folders: Sequence[str], setting: str) -> tuple[dict[str, 
     training, held_out, _ = example_frames(folders, setting)
     known = [name for name in training if "Emotion" in training[name] and "Emotion" in held_out[name]]
     return parted_utterances({name: training[name] for name in known}, {name: held_out[name] for name in known})
-
-
-def training_utterances(folders: Sequence[str], setting: str) -> dict[str, pd.DataFrame]:
-    """Return the utterances of the training parts by corpus, as `transcripts.transcript_utterances` has them.
-
-    Raises:
-        InputError: a folder has no known transcripts, or a file cannot be read.
-    """
-    training, _, further = example_frames(folders, setting)
-    return {name: transcript_utterances(frame, name, f"{name} train") for name, frame in training.items()} | further
 
 
 def _dialogues(path: Path) -> Iterator[list[tuple[str, str]]]:

@@ -20,8 +20,6 @@ NAMES = [
     "reading",
     "spark_reading",
     "pipeline",
-    "growth",
-    "stages",
     "near_duplicates",
     "embeddings",
     "similarity",
