@@ -51,7 +51,6 @@ ROLES = {
         "etl.cli.chat",
         "etl.cli.reply_shell",
         "etl.edos.similarity_search",
-        "etl.publishing.exported_classifier",
         "etl.safety.__main__",
         "etl.safety.classifier",
         "etl.safety.examples",

@@ -180,7 +180,6 @@ def card(
             for row in findings.rows("edos_label_distribution")
         ),
         trust=_trust(findings),
-        audit=_audit(findings),
         confidence=_rows(
             (f"{row['from_confidence']:.1f} to {row['to_confidence']:.1f}", row["turns"], percent(row["share"]))
             for row in findings.rows("edos_confidence")
@@ -287,7 +286,6 @@ def datasheet(
         "sharing": _SHARING[publishing.text == "references"],
         "trained_on": _trained_on(findings),
         "quality": _trust(findings),
-        "audit": _audit_sentence(findings),
     }
     return Datasheet("edos", facts)
 
@@ -472,21 +470,6 @@ def _trained_on(findings: Findings) -> str:
         f"It was trained on {shown(by_people)} turns labelled by crowd workers and {shown(all_turns - by_people)} "
         f"({percent((all_turns - by_people) / all_turns)}) labelled by a machine: {machine}."
     )
-
-
-def _audit_sentence(findings: Findings) -> str:
-    if findings.rows("edos_audit"):
-        return "People checked a sample of the finished turns; the card has their agreement with the labels."
-    return "No sample of the finished labels has been checked by people yet."
-
-
-def _audit(findings: Findings) -> str:
-    rows = [row for row in findings.rows("edos_audit") if row.get("grouped_by") != "class and band"]
-    if not rows:
-        return _audit_sentence(findings)
-    names = [name for name in rows[0] if name not in ("place", "batch_id")]
-    table = _table([name.replace("_", " ") for name in names], [[row[name] for name in names] for row in rows])
-    return f"A sample of finished turns, checked by people:\n\n{table}"
 
 
 def _table(head: Sequence[str], rows: Sequence[Sequence[object]]) -> str:

@@ -13,14 +13,13 @@ if TYPE_CHECKING:
     from markupsafe import Markup
 
 
-def report(findings: Findings, examples: int = 12, flow_labels: int = 9, search: str | None = None) -> str:
+def report(findings: Findings, examples: int = 12, flow_labels: int = 9) -> str:
     """Return the page.
 
     Args:
         findings: views of EDOS and facts of the run.
         examples: number of dialogues for each quarter of the confidence scale.
         flow_labels: number of labels that are not grouped in the flow.
-        search: file name of the page beside it that searches all dialogues; None without one.
     """
     sections = [
         ("limits", "Before you use it", limits(findings)),
@@ -33,7 +32,7 @@ def report(findings: Findings, examples: int = 12, flow_labels: int = 9, search:
         ("confidence", "Confidence of the classifier", confidence(findings)),
         ("accepted", "Labels that are accepted", accepted(findings)),
         ("silences", "Silences between dialogues", silences(findings)),
-        ("examples", "Dialogues with their labels", dialogues(findings, examples, search)),
+        ("examples", "Dialogues with their labels", dialogues(findings, examples)),
         ("people", "Labels by people", people(findings)),
         ("size", "Size, compared with other sets", sizes(findings)),
         ("left-out", "Dropped rows", dropped(findings)),

@@ -7,7 +7,6 @@ from pyspark.sql import functions as F
 
 from conf.errors import InputError
 from conf.evaluation_settings import FormAnswers
-from etl.annotation.claims import claim_fault, copied_answers, latest_first, with_seats_taken, with_signed
 from etl.annotation.exports import Form
 from etl.common.labelled_files import NamedFiles, json_lines, read_files
 from etl.pipeline.outcome import Outcome, dropped_columns
@@ -16,9 +15,7 @@ from udfs.answer_files import DDL, SCHEMA, answers_in
 
 def form_keys(spark: SparkSession, files: NamedFiles | Sequence[str], form: Form) -> DataFrame:
     """Return one row for each item of a form's exported batches, read from their key files."""
-    ddl = (
-        f"batch_id string, purpose string, hit_id string, item_id string, {form.facts}, signatures map<string, string>"
-    )
+    ddl = f"batch_id string, purpose string, hit_id string, item_id string, {form.facts}"
     keys = json_lines(spark, files, ddl).drop("value", "broken")
     known = keys.where(F.col("hit_id").isNotNull() & F.col("item_id").isNotNull() & (F.col("purpose") == form.purpose))
     first = Window.partitionBy("hit_id", "item_id").orderBy("batch_id", *form.fact_names)
@@ -35,12 +32,9 @@ def counted_answers(
     """Return the valid answers with their items, and drop the others with the first rule that they violate (ours).
 
     The rules are: ``not_readable``; ``no_worker``; ``unknown_worker``, if known raters are configured;
-    ``unknown_item``, found in no batch; ``bad_signature``, and ``not_signed`` if signatures are required;
-    ``other_question``; ``no_answer``; ``out_of_range``: not an option of the question; ``seat_taken``: another worker
-    id used the same link before; ``answered_again``: of a worker's answers to a question
-    a signed one is kept before others, then the last; ``half_done``:
-    required questions of the task are not answered. Workers with equal answers are recorded with 0 units, see
-    ``etl.annotation.claims.copied_answers``.
+    ``unknown_item``, found in no batch; ``other_question``; ``no_answer``; ``out_of_range``: not an option of the
+    question; ``answered_again``: of a worker's answers to a question the last is kept; ``half_done``: required
+    questions of the task are not answered.
 
     Args:
         answers: rows of ``udfs.answer_files``.
@@ -57,7 +51,6 @@ def counted_answers(
     given = answers.drop("batch_id").join(F.broadcast(asked), ["hit_id", "item_id"], "left")
     value = F.when(F.lower("value") == "true", F.lit("true")).otherwise(F.col("value"))
     given = given.withColumn("value", value).withColumn("question", F.coalesce("question", F.lit("")))
-    given = with_signed(given)
     raters = list(settings.known_raters)
     stranger = ~F.col("worker_id").isin(*raters) if raters else F.lit(False)
     fault = (
@@ -65,14 +58,13 @@ def counted_answers(
         .when(F.col("worker_id").isNull(), "no_worker")
         .when(stranger, "unknown_worker")
         .when(F.col("is_known").isNull(), "unknown_item")
-        .when(claim_fault(settings.require_signed).isNotNull(), claim_fault(settings.require_signed))
         .when(~F.col("question").isin(*questions), "other_question")
         .when(F.col("value").isNull(), "no_answer")
         .when(_out_of_range(questions), "out_of_range")
     )
     same = ("worker_id", "hit_id", "item_id", "question")
     latest = Window.partitionBy(*same, F.col("fault").isNull()).orderBy(*latest_first())
-    judged = with_seats_taken(given.withColumn("fault", fault)).withColumn("nth", F.row_number().over(latest))
+    judged = given.withColumn("fault", fault).withColumn("nth", F.row_number().over(latest))
     judged = judged.withColumn("fault", F.coalesce("fault", F.when(F.col("nth") > 1, F.lit("answered_again"))))
     needed = F.col("fault").isNull() & F.col("question").isin(*list(questions)[:required])
     done = F.count_if(needed).over(Window.partitionBy("worker_id", "hit_id"))
@@ -80,7 +72,7 @@ def counted_answers(
         half = F.when(done < F.col("hit_items") * required, F.lit("half_done"))
         judged = judged.withColumn("fault", F.coalesce("fault", half))
     rows = judged.where(F.col("fault").isNull()).select(
-        *(name for name in keys.columns if name != "signatures"),
+        *keys.columns,
         "worker_id",
         "question",
         "value",
@@ -89,8 +81,17 @@ def counted_answers(
     )
     answer = F.concat_ws(", ", "worker_id", "hit_id", "item_id", "question", F.left("value", F.lit(100)))
     columns = dropped_columns("answer", "place", F.col("fault"), 1, F.coalesce("detail", answer))
-    dropped = judged.where(F.col("fault").isNotNull()).select(*columns)
-    return Outcome(rows, dropped.unionByName(copied_answers(judged)))
+    return Outcome(rows, judged.where(F.col("fault").isNotNull()).select(*columns))
+
+
+def latest_first() -> list[Column]:
+    """Return the order in which answers to one question replace each other: the latest first, then as in the files."""
+    return [
+        F.col("submitted").desc_nulls_last(),
+        F.regexp_extract("place", "^(.*?)(#[0-9]+)?$", 1),
+        F.expr("try_cast(regexp_extract(place, '#([0-9]+)$', 1) AS int)"),
+        F.col("place"),
+    ]
 
 
 def _out_of_range(questions: Mapping[str, Sequence[str] | None]) -> Column:

@@ -179,12 +179,6 @@ def _register(options: argparse.Namespace, settings: Settings) -> int:
     return register(settings, options.catalog)
 
 
-def _export_model(options: argparse.Namespace, settings: Settings) -> int:
-    from etl.cli.model_export import open_export
-
-    return open_export(settings, options.name, options.out)
-
-
 def _doctor(options: argparse.Namespace, settings: Settings) -> int:
     from etl.cli.doctor import doctor
 
@@ -228,7 +222,6 @@ _COMMANDS: dict[str, Callable[[argparse.Namespace, Settings], int]] = {
     "mlflow": _mlflow,
     "register": _register,
     "doctor": _doctor,
-    "export-model": _export_model,
     "read": _read,
     "trace": _trace,
     "restore-text": _restore_text,

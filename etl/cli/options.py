@@ -33,7 +33,6 @@ COMMANDS = {
     "mlflow": "serve MLflow's pages and print the link of the runs' comparison",
     "convokit": "write an export as a ConvoKit corpus",
     "restore-text": "restore the texts of an export that refers to OPUS",
-    "export-model": "write a trained classifier as a folder for transformers",
     "doctor": "print what a local run finds on this machine, with cures",
     "fetch-data": "fetch data sets to learn from, at pinned versions",
     "fetch-jars": "fetch the jars of local sessions (part of make install)",
@@ -41,7 +40,7 @@ COMMANDS = {
 }
 TRACE = ("--verbose", "--traceback")
 SHELLS = ("bash", "zsh")
-POSITIONAL = {"trace": " DIALOGUE_ID", "fetch-data": " [NAME...]", "export-model": " NAME", "completion": " [bash|zsh]"}
+POSITIONAL = {"trace": " DIALOGUE_ID", "fetch-data": " [NAME...]", "completion": " [bash|zsh]"}
 """Words that a command takes beside its options, for its usage line."""
 
 
@@ -121,7 +120,6 @@ def _commands() -> argparse.ArgumentParser:
         "mlflow": (_mlflow, _common),
         "convokit": (_convokit, _common),
         "restore-text": (_common,),
-        "export-model": (_export_model, _common),
         "doctor": (_common,),
         "fetch-data": (_fetch_data, _traceback),
         "fetch-jars": (_traceback,),
@@ -283,11 +281,6 @@ def _chat(parser: argparse.ArgumentParser) -> None:
 def _convokit(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--export", metavar="FOLDER", help="default: <lakehouse.root>/exports/<publishing.name>")
     parser.add_argument("--out", metavar="FOLDER", help="of the corpus (default: beside the export, -convokit)")
-
-
-def _export_model(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("name", metavar="NAME", help="emotion_classifier, weak_labeler, a registered name, or a URI")
-    parser.add_argument("--out", metavar="FOLDER", help="default: <lakehouse.root>/exports/models/<name>")
 
 
 def _fetch_data(parser: argparse.ArgumentParser) -> None:

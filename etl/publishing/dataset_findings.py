@@ -25,7 +25,6 @@ CARD_VIEWS = (
     "edos_confidence",
     "edos_label_curve",
     "edos_accepted_labels",
-    "edos_audit",
     "edos_table_5",
     "edos_origins",
 )

@@ -69,22 +69,6 @@ SEEDS = Table(
     {"split_is_known": "split IN ('train', 'validation', 'test')"},
 )
 
-LABEL_DOUBTS = Table(
-    "edos.label_doubts",
-    "One turn labelled by the crowd, and how probable its label is to a classifier that did not see the turn.",
-    """
-    dialogue_id string, turn int, turns array<string>, label string,
-    split string COMMENT 'train, validation or test',
-    probability double COMMENT 'of the label: its self-confidence',
-    suggested string COMMENT 'the label that is most probable to the classifier',
-    suggested_probability double COMMENT 'of the suggested label',
-    doubtful boolean COMMENT 'confident learning takes the label for an error',
-    rank int COMMENT 'from 1, the least probable label first'
-    """,
-    ("dialogue_id", "turn"),
-    {"probability_is_a_share": "probability BETWEEN 0 AND 1"},
-)
-
 RELEASED_DIALOGUES = Table(
     "edos.released_dialogues",
     "One dialogue of the released files that a machine labelled: similar, self or similar_self.",

@@ -1,10 +1,9 @@
-"""The reports in a real browser: at three widths, light and dark, searched, and printed."""
+"""The reports in a real browser: at three widths, light and dark, and printed."""
 
 import base64
 import functools
 import shutil
 from collections.abc import Iterator
-from dataclasses import replace
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -13,32 +12,13 @@ import pytest
 
 from etl.analysis import augesc_report, edos_report, emo_pillars_report
 from etl.analysis.findings import Findings
-from etl.analysis.search_page import Item, Row, RowFiles, SearchPage, Source, search_page
 from tests.analysis import test_augesc_report, test_emo_pillars_report, test_report
 
 pytest.importorskip("axe_core_python", reason="axe-core-python is not installed (pip install '.[dev]')")
 webdriver = pytest.importorskip("selenium.webdriver", reason="selenium is not installed (pip install '.[dev]')")
 from selenium.webdriver.common.by import By  # noqa: E402
-from selenium.webdriver.support.ui import Select, WebDriverWait  # noqa: E402
 
 WIDTHS = (390, 1100, 1920)
-HOSTILE = '</script><img src=x onerror="document.title=1"> "); alert(1); (" \u2028 __proto__ {{7*7}}'
-SEARCHED = [
-    Row(
-        f"d{number}",
-        f"film 90{number}, {HOSTILE if number == 4 else 'A Film'}",
-        [
-            Item("I sold my boat." if number % 2 else HOSTILE, [("sad", number / 10)]),
-            Item("Where is it?", [("questioning", 0.9)]),
-        ],
-        [["Drama", "Crime"] if number < 2 else ["Comedy"]],
-        None if number == 5 else 1990 + number,
-        crude=number == 3,
-        source=Source(f"en.zip!{number}.xml", [("7 0:01:02 turn 1", HOSTILE)]),
-    )
-    for number in range(6)
-]
-"""Dialogues of a page that searches files beside it, in two files."""
 
 
 def many_examples() -> list[dict[str, Any]]:
@@ -75,17 +55,8 @@ def reports(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
         for number in range(40)
     ]
     views = {**test_report.FULL, "edos_examples": many_examples(), "edos_example_sentences": sentences}
-    rows = RowFiles()
-    (folder / "dialogues").mkdir()
-    for group in (SEARCHED[:3], SEARCHED[3:]):
-        for file, text in rows.add(group):
-            (folder / "dialogues" / file).write_text(text, encoding="ascii")
-    told = SearchPage("All dialogues", "All dialogues", "Filter them.", "dialogues", "label", "least confidence")
-    told = replace(told, choice_titles=("genre",), source_title="its sentences")
     pages = {
         "edos": edos_report.report(Findings(views)),
-        "search": search_page(told, rows, "dialogues"),
-        "search_without_files": search_page(told, rows, "elsewhere"),
         "emo_pillars": emo_pillars_report.report(Findings(test_emo_pillars_report.FULL)),
         "augesc": augesc_report.report(Findings(test_augesc_report.FULL)),
     }
@@ -138,7 +109,7 @@ def axe_script() -> str:
         ),
     ],
 )
-@pytest.mark.parametrize("name", ["edos", "emo_pillars", "augesc", "search"])
+@pytest.mark.parametrize("name", ["edos", "emo_pillars", "augesc"])
 def test_no_report_has_a_fault(chromium: Any, reports: dict[str, str], name: str, width: int, scheme: str) -> None:
     browser = opened(chromium, reports[name], width, scheme)
     assert browser.execute_script("return document.documentElement.scrollWidth") <= width
@@ -177,99 +148,10 @@ def test_no_two_names_of_the_flow_overlap(chromium: Any, reports: dict[str, str]
             assert apart, (one, other)
 
 
-def test_the_search_shows_dialogues_with_all_its_words(chromium: Any, reports: dict[str, str]) -> None:
-    browser = opened(chromium, reports["edos"], 1100)
-    field = browser.find_element(By.CSS_SELECTOR, ".search input")
-    assert field.accessible_name == "Dialogues with these words or labels"
-
-    def shown() -> tuple[int, str]:
-        cards = browser.find_elements(By.CSS_SELECTOR, "#examples .dialogue")
-        return sum(card.is_displayed() for card in cards), browser.find_element(By.CSS_SELECTOR, ".search output").text
-
-    assert shown() == (40, "40 dialogues")
-    field.send_keys("BOAT sad")
-    assert shown() == (8, "8 of 40 dialogues")
-    field.send_keys(" rains")
-    assert shown() == (0, "0 of 40 dialogues")
-    assert not [one for one in browser.find_elements(By.CSS_SELECTOR, "#examples h3") if one.is_displayed()]
-    field.clear()
-    field.send_keys("boat")
-    browser.find_element(By.CSS_SELECTOR, "#sentences-d1 a").click()  # leads to a dialogue that the search hides
-    assert browser.find_element(By.ID, "dialogue-d1").is_displayed()
-
-
-def found_by(browser: Any, **values: str) -> tuple[str, list[str]]:
-    """Fill in filters of the search page, and return what it says and the ids that it shows, once it has searched."""
-    browser.find_element(By.CSS_SELECTOR, "form.filters button[type=reset]").click()
-    for name, value in values.items():
-        field = browser.find_element(By.CSS_SELECTOR, f"form.filters [name={name}]")
-        if field.tag_name == "select":
-            Select(field).select_by_visible_text(value)
-        elif field.get_attribute("type") == "checkbox":
-            field.click()
-        else:
-            field.send_keys(value)
-    WebDriverWait(browser, 30).until(lambda page: page.find_elements(By.CSS_SELECTOR, ".found[aria-busy=false]"))
-    cards = browser.find_elements(By.CSS_SELECTOR, ".found .dialogue")
-    said = browser.find_element(By.CSS_SELECTOR, "form.filters output").text
-    return said, [card.find_element(By.CSS_SELECTOR, ".from").text.split()[0] for card in cards]
-
-
-@pytest.mark.parametrize(
-    ("values", "names"),
-    [
-        ({}, ["d0", "d1", "d2", "d4", "d5"]),
-        ({"crude": "yes"}, ["d0", "d1", "d2", "d3", "d4", "d5"]),
-        ({"words": "BOAT sold"}, ["d1", "d5"]),
-        ({"words": "boat unheard"}, []),
-        ({"words": "905"}, ["d5"]),
-        ({"label": "sad", "least": "0.4"}, ["d4", "d5"]),
-        ({"least": "0.9"}, ["d0", "d1", "d2", "d4", "d5"]),
-        ({"label": "questioning", "least": "0.95"}, []),
-        ({"choice-0": "Crime"}, ["d0", "d1"]),
-        ({"from": "1992"}, ["d2", "d4"]),
-        ({"from": "1991", "to": "1992"}, ["d1", "d2"]),
-    ],
-)
-def test_all_rows_are_filtered_without_a_server(
-    chromium: Any, reports: dict[str, str], values: dict[str, str], names: list[str]
-) -> None:
-    browser = opened(chromium, reports["search"], 1100)
-    said, shown = found_by(browser, **values)
-    assert shown == names
-    assert said == f"{len(names)} dialogues, of 6"
-
-
-def test_no_field_of_a_searched_row_runs_or_becomes_markup(chromium: Any, reports: dict[str, str]) -> None:
-    browser = opened(chromium, reports["search"], 1100)
-    browser.get_log("browser")
-    assert found_by(browser, words="d4")[1] == ["d4"]
-    browser.find_element(By.CSS_SELECTOR, ".found button").click()
-    WebDriverWait(browser, 30).until(lambda page: page.find_elements(By.CSS_SELECTOR, ".found .sources"))
-    text = browser.find_element(By.CSS_SELECTOR, ".found .dialogue").text
-    assert text.count("</script><img src=x onerror=") == 3
-    assert "en.zip!4.xml" in text
-    assert "7 0:01:02 turn 1" in text
-    assert not browser.find_elements(By.CSS_SELECTOR, ".found img, .found script")
-    assert browser.title == "All dialogues"
-    assert browser.execute_script("return ({}).polluted") is None
-    severe = [entry["message"] for entry in browser.get_log("browser") if entry["level"] == "SEVERE"]
-    assert not severe, severe
-
-
-def test_files_that_are_not_beside_the_page_are_named(chromium: Any, reports: dict[str, str]) -> None:
-    browser = opened(chromium, reports["search_without_files"], 1100)
-    said, shown = found_by(browser)
-    assert shown == []
-    assert said == "elsewhere/rows-0.js cannot be read: keep it beside this page"
-    browser.get_log("browser")
-
-
 def test_a_report_is_printed_as_a_whole_and_light(chromium: Any, reports: dict[str, str], tmp_path: Path) -> None:
     browser = opened(chromium, reports["edos"], 1100, "dark")
     browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
-    for hidden in ("nav", ".search"):
-        assert not browser.find_element(By.CSS_SELECTOR, hidden).is_displayed()
+    assert not browser.find_element(By.TAG_NAME, "nav").is_displayed()
     paper = browser.execute_script("return getComputedStyle(document.body).backgroundColor")
     assert paper == "rgb(255, 255, 255)"
     browser.execute_script("dispatchEvent(new Event('beforeprint'))")

@@ -195,35 +195,6 @@ def test_a_hit_is_done_by_keyboard_and_survives_a_reload(browser: Any, site: Sit
     assert [[row[key] for key in keys] for row in from_table] == [[row[key] for key in keys] for row in rows]
 
 
-def test_a_signed_link_stays_with_the_answers(browser: Any, site: Site, downloads: Path) -> None:
-    site.pages["/signed"] = labelling_page()
-    browser.get(f"{site.url}/signed#hit=h1&seat=2&sign=abc123")
-    browser.find_element(By.ID, "worker").clear()  # the page remembers who answered before
-    browser.find_element(By.ID, "worker").click()
-    press(browser, "cy", Keys.ENTER)
-    assert title(browser) == "Dialog 1/4"
-    assert "abc123" not in browser.current_url
-    press(browser, "1", Keys.ENTER)
-    browser.refresh()  # the link is not in the address any more, and is remembered
-    for _ in range(3):
-        press(browser, "1", Keys.ENTER)
-    click(browser, "Download answers")
-    click(browser, "Download as a table (CSV)")
-    for ending in ("json", "csv"):
-        name = f"answers-h1-cy.{ending}"
-        rows = list(answers_in(name, BytesIO(downloaded(downloads, name))))
-        assert len(rows) == 4
-        assert {(row["seat"], row["sign"]) for row in rows} == {("2", "abc123")}
-    click(browser, "Another task")
-    browser.find_element(By.CSS_SELECTOR, "#hit option[value=h2]").click()
-    browser.find_element(By.XPATH, "//button[normalize-space()='Start']").click()
-    for _ in range(4):
-        press(browser, "1", Keys.ENTER)
-    click(browser, "Download answers")
-    (*_, row) = answers_in("a.json", BytesIO(downloaded(downloads, "answers-h2-cy.json")))
-    assert (row["hit_id"], row["seat"], row["sign"]) == ("h2", None, None), "a link is of one HIT"
-
-
 def test_two_workers_do_not_see_each_other_and_a_wrong_hit_is_named(browser: Any, site: Site) -> None:
     site.pages["/two"] = labelling_page()
     for worker in ("ann", "bob"):

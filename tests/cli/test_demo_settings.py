@@ -14,7 +14,7 @@ from etl.publishing.describe import next_steps
 from jobs import all_stages
 
 WITHOUT_SETTINGS = {"fetch-jars", "fetch-data", "completion"}
-GIVEN = {"trace": ["1-0"], "export-model": ["weak_labeler"], "withdraw": ["--film", "1"]}
+GIVEN = {"trace": ["1-0"], "withdraw": ["--film", "1"]}
 
 
 @pytest.fixture()
