@@ -49,9 +49,6 @@ class LakehouseSettings(Section):
         description="name of a set beside others: its tables from subtitles.clean_dialogues on, and its views, are in"
         " schemas that end in _NAME, its models have names that end in -NAME; empty: the set without a name",
     )
-    change_data_feed: list[str] = Field(
-        default_factory=list, description="tables whose changed rows others follow by Delta's change data feed"
-    )
 
 
 class SparkSettings(Section):
@@ -100,6 +97,10 @@ class PipelineSettings(Section):
     accept_loss: bool = speed(
         False,
         description="delete what subtitles.max_shrink_share and the like would keep; --accept-loss: for one run",
+    )
+    observers: dict[str, str] = Field(
+        default_factory=dict,
+        description="modules that are told what stages do, each with the file or address that it writes to",
     )
     retrain_on_growth: bool = Field(True, description="train again when a table that the training reads has changed")
     open_lineage: str | None = Field(

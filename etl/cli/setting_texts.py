@@ -9,7 +9,7 @@ from conf.taxonomy import GOEMOTIONS_NAME, EmotionTaxonomy, Taxonomy, load_emoti
 from etl.pipeline.stages import setting
 
 COMMON = {
-    "driver_memory": "memory of the driver, as 4g; null: Spark's default; local: at most half of the memory there is",
+    "driver_memory": "memory of the driver, as 4g; null: Spark's default",
     "dropout": "share of activations that are set to 0 in training",
     "ed": "for queries from EmpatheticDialogues",
     "emotion_classifier": "the classifier of turns with their history (EDOS 3.3.1)",

@@ -204,7 +204,7 @@ class _Runner:
         self.event = replace(self.event, slices=batches.count)
         if batches.work and not resuming:
             self.context.log.add(self.event)
-        for number in self.progress.batches(batches, incremental.name or self.stage.units.name, incremental.units.kept):
+        for number in self.progress.batches(batches, incremental.name or self.stage.units.name):
             self._batch(table, incremental, pending, batches, number)
         rows = self._done_rows(table)
         if "model" in table.key and incremental.units.kept:
