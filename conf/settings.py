@@ -5,7 +5,7 @@ each ``--set section.key=value``. Unknown keys and bad values are refused with t
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from difflib import get_close_matches
 from importlib.resources import files
 from pathlib import Path
@@ -20,6 +20,7 @@ from conf.edos_settings import EdosSettings, PublishingSettings
 from conf.emo_pillars_settings import EmoPillarsSettings
 from conf.errors import InputError
 from conf.llm_settings import LlmSettings
+from conf.removed_settings import removed
 from conf.reply_settings import ReplySettings
 from conf.safety_settings import SafetySettings
 from conf.section import Section, speed
@@ -272,10 +273,21 @@ def load_settings(
         merged = _laid_over(merged, _sections(read_yaml(path), str(path)))
     for key, value in _pairs(overrides):
         merged = _laid_over(merged, _nested(key, value))
+    gone = [f"setting {key} is gone: {found.instead}" for key in _given(merged) if (found := removed(key)) is not None]
+    if gone:
+        raise InputError(_joined(gone))
     try:
         return _with_own_models(Settings.model_validate(_from_home(merged)))
     except ValidationError as error:
         raise InputError(_one_line(error)) from None
+
+
+def _given(sections: Mapping[str, Any], prefix: str = "") -> Iterator[str]:
+    """Yield the keys that are set, those of sections too."""
+    for name, value in sections.items():
+        yield f"{prefix}{name}"
+        if isinstance(value, Mapping):
+            yield from _given(value, f"{prefix}{name}.")
 
 
 def _with_models(given: dict[str, Any], values: dict[str, None]) -> dict[str, Any]:
@@ -346,9 +358,12 @@ def _short(text: str) -> str:
 
 
 def _one_line(error: ValidationError) -> str:
-    problems = error.errors()
+    return _joined([_problem(problem) for problem in error.errors()])
+
+
+def _joined(problems: Sequence[str]) -> str:
     more = [f"and {len(problems) - _MOST_PROBLEMS} more"] if len(problems) > _MOST_PROBLEMS else []
-    return "; ".join([*(_problem(problem) for problem in problems[:_MOST_PROBLEMS]), *more])
+    return "; ".join([*problems[:_MOST_PROBLEMS], *more])
 
 
 def _problem(problem: Mapping[str, Any]) -> str:

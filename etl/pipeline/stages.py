@@ -236,9 +236,9 @@ class Stage:
     def covered(self, settings: Settings) -> tuple[str, dict[str, str]]:
         """Return `settings_hash`, and what counts by name: each setting's value, if it is short, or a digest."""
         declared, outside = self._declared(settings)
-        shown = {key: _short(value) for key, value in _leaves(declared)}
-        shown |= {f"{self._named_source(key)}": _short(value) for key, value in outside.items()}
-        shown |= {f"conf/{pattern}": _short(digests((pattern,))) for pattern in self.resources}
+        shown = {key: recorded(value) for key, value in _leaves(declared)}
+        shown |= {self._named_source(key): recorded(value) for key, value in outside.items()}
+        shown |= {f"conf/{pattern}": recorded(digests((pattern,))) for pattern in self.resources}
         return self._hashed(declared, outside), shown
 
     def _declared(self, settings: Settings) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -260,7 +260,7 @@ class Stage:
 
     def _named_source(self, key: str) -> str:
         """Return what a plan calls files outside the lakehouse: by the settings that name them."""
-        return f"the files of {key if key != 'fingerprint' else ', '.join(self.places) or 'its source'}"
+        return FILES_OF + (key if key != "fingerprint" else ", ".join(self.places) or "its source")
 
     def missing(self, settings: Settings) -> str | None:
         """Return which setting of the stage names a file, folder or model folder that is not there; None: all are."""
@@ -317,6 +317,8 @@ class Stage:
 
 LONGEST_SHOWN = 60
 """Characters of a setting's value that are recorded as they are; of a longer one a digest is."""
+FILES_OF = "the files of "
+"""What the name of recorded files begins with; the settings that name them follow."""
 REGISTRY: dict[str, Stage] = {}
 Declare = Callable[[Callable[..., Any]], Stage]
 
@@ -428,7 +430,7 @@ def _leaves(declared: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
             yield key, value
 
 
-def _short(value: Any) -> str:
+def recorded(value: Any) -> str:
     """Return a setting's value as JSON without secrets, or a digest of one that is long."""
     text = redacted(json.dumps(value, sort_keys=True, default=_plain))
     return text if len(text) <= LONGEST_SHOWN else f"sha256:{hashlib.sha256(text.encode()).hexdigest()[:16]}"
