@@ -19,7 +19,27 @@ class Removed(NamedTuple):
     instead: str
 
 
-REMOVED: dict[str, Removed] = {}
+REMOVED: dict[str, Removed] = {
+    "edos.crowd_aggregation": Removed("majority", "two of three workers agree, as in EDOS 3.2"),
+    "edos.annotation.order": Removed("readability", "the most readable turns are asked first, as in EDOS 3.2"),
+    "edos.annotation.readability_alpha": Removed(87.0, "etl/edos/readability.py has the constants of EDOS A"),
+    "edos.annotation.distinct_weight": Removed(0.04, "etl/edos/readability.py has the constants of EDOS A"),
+    "edos.annotation.quiz_characters": Removed((20, 160), "etl/edos/quiz.py has the lengths"),
+    "edos.annotation.seed": Removed(13, "HITs are drawn by content alone"),
+    "edos.annotation.quiz_to_pass": Removed(3, "three right answers earn the bonus, as in EDOS 7"),
+    "edos.annotation.require_signed": Removed(False, "edos.annotation.known_workers"),
+    "*.evaluation.require_signed": Removed(False, "known_raters of the questionnaire"),
+    "*.evaluation.*.require_signed": Removed(False, "known_raters of the questionnaire"),
+    "edos.audit": Removed({}, "the audit went with its stages"),
+    "edos.llm_annotator": Removed({}, "the language model as annotator went with its stages"),
+    "models.llm_annotator": Removed(None, "the language model as annotator went with its stages"),
+    "edos.report.examples": Removed(12, "the report shows twelve dialogues of each quarter"),
+    "edos.report.flow_labels": Removed(9, "the flow has the nine most frequent labels"),
+    "edos.report.searchable": Removed(True, "the search pages went: make sql, jobs read, or the export's files"),
+    "pipeline.open_lineage": Removed(None, "pipeline.observers={etl.extras.lineage: PLACE}"),
+    "pipeline.open_lineage_namespace": Removed("edos-lakehouse", "events have the namespace edos-lakehouse"),
+    "pipeline.metrics": Removed(None, "pipeline.observers={etl.extras.metrics: PLACE}"),
+}
 """By ``section.key``; ``*`` stands for one name. A key itself goes before one with ``*``."""
 
 

@@ -158,12 +158,6 @@ def _check_tables(options: argparse.Namespace, settings: Settings) -> int:
     return check_tables(settings, options.set_aside)
 
 
-def _convokit(options: argparse.Namespace, settings: Settings) -> int:
-    from etl.cli.convokit import open_convokit
-
-    return open_convokit(settings, options.export, options.out)
-
-
 def _mlflow(options: argparse.Namespace, settings: Settings) -> int:
     from etl.cli.mlflow_pages import open_mlflow
 
@@ -215,7 +209,6 @@ def _chat(options: argparse.Namespace, settings: Settings) -> int:
 _COMMANDS: dict[str, Callable[[argparse.Namespace, Settings], int]] = {
     "sql": _sql,
     "check-tables": _check_tables,
-    "convokit": _convokit,
     "mlflow": _mlflow,
     "register": _register,
     "doctor": _doctor,

@@ -31,7 +31,6 @@ COMMANDS = {
     "chat": "talk with a support chatbot (AugESC), under supervision",
     "demo": "make the demo corpus and run the whole pipeline on it",
     "mlflow": "serve MLflow's pages and print the link of the runs' comparison",
-    "convokit": "write an export as a ConvoKit corpus",
     "restore-text": "restore the texts of an export that refers to OPUS",
     "doctor": "print what a local run finds on this machine, with cures",
     "fetch-data": "fetch data sets to learn from, at pinned versions",
@@ -118,7 +117,6 @@ def _commands() -> argparse.ArgumentParser:
         "reply": (_reply, _common),
         "chat": (_chat, _common),
         "mlflow": (_mlflow, _common),
-        "convokit": (_convokit, _common),
         "restore-text": (_common,),
         "doctor": (_common,),
         "fetch-data": (_fetch_data, _traceback),
@@ -276,11 +274,6 @@ def _chat(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--pair", metavar="NAME", help="with --save: the name of the participant's pair of conversations"
     )
-
-
-def _convokit(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--export", metavar="FOLDER", help="default: <lakehouse.root>/exports/<publishing.name>")
-    parser.add_argument("--out", metavar="FOLDER", help="of the corpus (default: beside the export, -convokit)")
 
 
 def _fetch_data(parser: argparse.ArgumentParser) -> None:

@@ -152,7 +152,8 @@ def test_only_the_crowds_dialogues_become_annotations(spark: SparkSession) -> No
     assert left == [(f"b1/7-9/0/{w}", "released_with_votes", 1) for w in ("w1", "w2")]
 
 
-def test_quiz_bonus_time_and_outliers(spark: SparkSession) -> None:
+def test_quiz_bonus_time_and_outliers(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("etl.edos.answers.QUIZ_TO_PASS", 1)
     rows = [
         row
         for n in range(8)
@@ -184,7 +185,8 @@ def view(stand_ins: StandIns) -> Callable[..., list[Row]]:
 
 
 @pytest.mark.slow
-def test_table_4_workers_and_cost(spark: SparkSession, view) -> None:
+def test_table_4_and_cost(spark: SparkSession, view, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("etl.edos.answers.QUIZ_TO_PASS", 1)
     kept = accepted_answers(
         spark.createDataFrame(ROWS, DDL), key(spark), edos_labels(), AnnotationSettings()
     ).rows.cache()

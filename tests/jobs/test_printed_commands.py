@@ -42,7 +42,7 @@ NOT_RUN = {
     r"python -m jobs (run|estimate) .*subtitles\.sample=0\.0[15]": "of the twelve films of a test, 5 % are none",
     r"source <\(edos-lakehouse completion zsh": "needs zsh; the script wraps that of bash, which is run",
 }
-FAST = re.compile(r"--help|completion|jobs convokit")
+FAST = re.compile(r"--help|completion")
 """Commands that take a second or two."""
 
 

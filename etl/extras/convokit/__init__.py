@@ -1,4 +1,4 @@
-"""An export as a ConvoKit corpus: read and written as a stream, whole or not at all.
+"""An export as a ConvoKit corpus, read and written as a stream: ``python -m etl.extras.convokit EXPORT CORPUS``.
 
 Its files: ``utterances.jsonl``, ``conversations.json``, ``speakers.json``, ``corpus.json``, ``index.json``.
 """
@@ -33,26 +33,21 @@ def write_convokit(export: Path, out: Path) -> tuple[int, int]:
 
     Args:
         export: folder that ``export_dataset`` or ``augesc_export`` wrote, on this machine.
-        out: new or empty folder of the corpus, or one that holds a corpus, which is replaced.
+        out: new folder of the corpus; it is there only when the corpus is whole.
 
     Raises:
-        InputError: the export has no Parquet files or no texts, or ``out`` holds something else.
+        InputError: the export has no Parquet files or no texts, or ``out`` is there.
     """
     files = sorted(export.glob("parquet/*.parquet"))
     if not files:
         raise InputError(f"{export} has no Parquet files: run export_dataset first, or name an export")
-    if out.exists() and any(out.iterdir()) and not (out / "utterances.jsonl").is_file():
-        raise InputError(f"{out} holds files that are no corpus: name another folder")
+    if out.exists():
+        raise InputError(f"{out} is there: name a new folder")
     fresh = out.with_name(f"{out.name}.new")
     shutil.rmtree(fresh, ignore_errors=True)
     fresh.mkdir(parents=True)
     counts = _write(files, fresh)
-    before = out.with_name(f"{out.name}.old")
-    shutil.rmtree(before, ignore_errors=True)
-    if out.exists():
-        out.rename(before)
     fresh.rename(out)
-    shutil.rmtree(before, ignore_errors=True)
     return counts
 
 

@@ -19,20 +19,20 @@ from openlineage.client import event_v2, generated
 from openlineage.client.generated import base
 
 from conf.errors import InputError
-from conf.settings import LakehouseSettings, Settings, load_settings
-from etl.cli.stage_events import recorder
+from conf.settings import LakehouseSettings, load_settings
+from etl.extras.lineage import FACET, LineageEvents, StageRunFacet, observer, place_of
 from etl.pipeline.lakehouse import Lakehouse
 from etl.pipeline.lineage import StageEvent, package_version
 from etl.pipeline.model_loader import NO_MODEL, ResolvedModel
-from etl.pipeline.planner import StagePlan
+from etl.pipeline.planner import PipelineContext, StagePlan
 from etl.pipeline.signatures import Received
 from etl.pipeline.stages import Model, RowAccounting, Stage
-from etl.publishing.open_lineage import FACET, LineageEvents, StageRunFacet, place_of
 from etl.tables import Table
 from etl.tables.edos import INITIAL, WEAK_LABELS
 from etl.tables.subtitles import QUARANTINE
 from tests.stages import untyped
 
+pytestmark = pytest.mark.slow
 PRODUCER = f"urn:edos-lakehouse:{package_version()}"
 TABLE_ID = "3c1f8a52-9d3e-4b9e-8a5e-6a1c1e5b7d10"
 STAGE = Stage(
@@ -96,15 +96,17 @@ class House:
         return f"{table.name}:2"
 
 
-def events_to(place: str, tmp_path: Path, said: list[str], **lakehouse: Any) -> LineageEvents:
-    own = {"pipeline.open_lineage": place, "edos.weak_label_examples": str(tmp_path / "labels")}
-    settings = load_settings("local", [], own)
+def events_to(place: str, tmp_path: Path, **lakehouse: Any) -> LineageEvents:
+    settings = load_settings("local", [], {"edos.weak_label_examples": str(tmp_path / "labels")})
     house = House(LakehouseSettings(**(lakehouse or {"root": "s3a://my-bucket/lakehouse"})))
-    return LineageEvents(settings, cast(Lakehouse, house), said.append)
+    return observer(place, cast(PipelineContext, SimpleNamespace(settings=settings, lakehouse=house)))
 
 
-def failing() -> StageEvent:
-    raise ArithmeticError("at https://someone:canary-word@example.org/x\nsecond line")
+def run(
+    events: LineageEvents, result: StageEvent | BaseException, stage: Stage = STAGE, plan: StagePlan = PLAN
+) -> None:
+    events.started(stage, plan)
+    events.finished(stage, plan, result)
 
 
 @cache
@@ -156,13 +158,10 @@ def checked(line: str) -> event_v2.RunEvent:
 
 def test_a_run_has_an_event_at_its_start_and_its_end(tmp_path: Path) -> None:
     place = tmp_path / "new" / "events.jsonl"
-    said = cast(list[str], [])
-    events = events_to(str(place), tmp_path, said)
-    assert events.run(STAGE, PLAN, lambda: DONE) is DONE
+    run(events_to(str(place), tmp_path), DONE)
     start, end = map(checked, place.read_text().splitlines())
     assert (start.eventType, end.eventType) == (event_v2.RunState.START, event_v2.RunState.COMPLETE)
     assert start.run.runId == end.run.runId
-    assert said == []
     assert (end.job.namespace, end.job.name) == ("edos-lakehouse", "select_emotional")
     about = cast(Any, end.run.facets)[FACET]
     assert (about.rowsIn, about.rowsOut, about.rowsDropped, about.rowsQuarantined) == (10, 6, 3, 1)
@@ -185,12 +184,14 @@ def test_a_run_has_an_event_at_its_start_and_its_end(tmp_path: Path) -> None:
 
 def test_a_failure_is_an_event_without_secrets_and_the_next_attempt_another_run(tmp_path: Path) -> None:
     place = tmp_path / "events.jsonl"
-    events = events_to(str(place), tmp_path, [])
-    with pytest.raises(ArithmeticError):
-        events.run(STAGE, PLAN, failing)
-    events.run(STAGE, PLAN, lambda: DONE)
+    events = events_to(str(place), tmp_path)
+    run(events, ArithmeticError("at https://someone:canary-word@example.org/x\nsecond line"))
+    run(events, DONE)
+    events.finished(STAGE, None, InputError("edos.weak_labels is not there"))
     assert "canary-word" not in place.read_text()
-    _, failed, again, _ = map(checked, place.read_text().splitlines())
+    _, failed, again, _, unplanned = map(checked, place.read_text().splitlines())
+    assert unplanned.eventType == event_v2.RunState.FAIL
+    assert "version" not in cast(Any, unplanned.inputs)[0].facets
     assert failed.eventType == event_v2.RunState.FAIL
     assert again.run.runId != failed.run.runId
     message = cast(Any, failed.run.facets)["errorMessage"].message
@@ -198,27 +199,12 @@ def test_a_failure_is_an_event_without_secrets_and_the_next_attempt_another_run(
     assert "second line" not in message
 
 
-def test_a_stage_that_cannot_be_planned_is_told_as_failed(tmp_path: Path) -> None:
-    place = tmp_path / "events.jsonl"
-    missing = InputError("edos.weak_labels is not there: run label_weakly first")
-    events_to(str(place), tmp_path, []).failed(STAGE, missing)
-    (failed,) = map(checked, place.read_text().splitlines())
-    assert failed.eventType == event_v2.RunState.FAIL
-    assert failed.job.name == "select_emotional"
-    assert cast(Any, failed.run.facets)["errorMessage"].message == f"InputError: {missing}"
-    (table, *others) = cast(Any, failed.inputs)
-    assert table.name == "lakehouse/edos/weak_labels"
-    assert "version" not in table.facets
-    assert [one.namespace for one in others] == ["file"]
-
-
 def test_a_training_writes_a_model(tmp_path: Path) -> None:
     place = tmp_path / "events.jsonl"
     training = replace(STAGE, name="train_weak_labeler", writes=Model("weak_labeler"), models=())
     done = replace(DONE, output_version="models:/edos-weak-labeler/4#def", rows_dropped=0, rows_quarantined=0)
-    events_to(str(place), tmp_path, [], catalog="main", schema_prefix="p_").run(
-        training, replace(PLAN, models={}), lambda: done
-    )
+    events = events_to(str(place), tmp_path, catalog="main", schema_prefix="p_")
+    run(events, done, training, replace(PLAN, models={}))
     end = checked(place.read_text().splitlines()[-1])
     (written,) = cast(Any, end.outputs)
     assert (written.name, written.facets["version"].datasetVersion) == (
@@ -252,33 +238,12 @@ def server() -> Iterator[str]:
 
 def test_a_server_receives_events_with_the_key(server: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENLINEAGE_API_KEY", "a-key-of-the-test")
-    events_to(server, tmp_path, []).run(STAGE, PLAN, lambda: DONE)
+    run(events_to(server, tmp_path), DONE)
     assert [(path, key) for path, key, _ in Receiver.received] == [("/api/v1/lineage", "Bearer a-key-of-the-test")] * 2
     assert [checked(body).eventType for *_, body in Receiver.received] == [
         event_v2.RunState.START,
         event_v2.RunState.COMPLETE,
     ]
-
-
-def test_a_server_that_is_away_is_told_once_and_stops_nothing(tmp_path: Path) -> None:
-    said: list[str] = []
-    events = events_to("http://user:canary-word@127.0.0.1:9", tmp_path, said)
-    assert events.run(STAGE, PLAN, lambda: DONE) is DONE
-    (line,) = said
-    assert line.startswith("OpenLineage events are lost: http://")
-    assert "canary-word" not in line
-
-
-def test_without_the_setting_nothing_is_sent() -> None:
-    told = recorder(Settings(), cast(Any, None), print)
-    assert told.run(STAGE, PLAN, lambda: DONE) is DONE
-    told.failed(STAGE, InputError("it is not there"))
-
-
-def test_a_missing_library_is_bad_input(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(importlib.import_module("sys").modules, "etl.publishing.open_lineage", None)
-    with pytest.raises(InputError, match="pip install openlineage-python"):
-        recorder(load_settings("local", [], {"pipeline.open_lineage": "events.jsonl"}), cast(Any, None), print)
 
 
 @pytest.mark.parametrize(
