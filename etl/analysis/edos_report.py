@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from etl.analysis import pages
 from etl.analysis.findings import Findings
 from etl.analysis.pages import percent
-from etl.analysis.report_labels import by_film, by_turn, flow, labels
+from etl.analysis.report_labels import by_turn, flow, labels
 from etl.analysis.report_making import dropped, funnel, made, silences, sizes
 from etl.analysis.report_trust import accepted, classes, confidence, dialogues, limits, people, sentences
 
@@ -13,21 +13,19 @@ if TYPE_CHECKING:
     from markupsafe import Markup
 
 
-def report(findings: Findings, examples: int = 12, flow_labels: int = 9) -> str:
+def report(findings: Findings, examples: int = 12) -> str:
     """Return the page.
 
     Args:
         findings: views of EDOS and facts of the run.
         examples: number of dialogues for each quarter of the confidence scale.
-        flow_labels: number of labels that are not grouped in the flow.
     """
     sections = [
         ("limits", "Before you use it", limits(findings)),
         ("steps", "From files to dialogues", funnel(findings)),
         ("labels", "Emotions and intents", labels(findings)),
-        ("flow", "Consecutive labels", flow(findings, flow_labels)),
+        ("flow", "Consecutive labels", flow(findings)),
         ("by-turn", "Emotions along a dialogue", by_turn(findings)),
-        ("by-film", "Labels by genre and decade", by_film(findings)),
         ("classes", "The classifier by label", classes(findings)),
         ("confidence", "Confidence of the classifier", confidence(findings)),
         ("accepted", "Labels that are accepted", accepted(findings)),

@@ -35,7 +35,6 @@ REPORT_VIEWS = (
     "edos_kl_divergence",
     "edos_flow",
     "edos_emotions_by_turn",
-    "edos_labels_by_film",
     "edos_examples",
     "edos_example_sentences",
     "edos_gaps",

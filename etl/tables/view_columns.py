@@ -323,10 +323,7 @@ OWN_OF_VIEW: dict[str, str] = {
     "analysis.augesc_repairs.violated": "the only requirement that the texts violated; none, several, or all texts",
     "analysis.dropped.units": "how many of the stage's units the row stands for",
     "analysis.edos_released_pairs.matched_id": "id of the labelled dialogue",
-    "analysis.edos_labels_by_film.grouped_by": "genre or decade",
-    "analysis.edos_labels_by_film.neutral": "share of the turns with the label neutral",
     "analysis.edos_emotions_by_turn.neutral": "share of the turns with the label neutral",
-    "analysis.edos_labels_by_film.name": "the genre, or the first year of the decade; not known without a year",
     "analysis.labels.about": "what the label means",
     "analysis.labels.example": "what somebody says who shows it",
 }

@@ -180,7 +180,7 @@ def test_every_picture_is_well_formed() -> None:
     _, page = page_of()
     for picture in page.xpath("//svg[@role='img']"):
         assert picture.get("aria-label")
-    assert len(page.xpath("//svg[@role='img']")) == 3  # flow, confidence, silences
+    assert len(page.xpath("//svg[@role='img']")) == 2  # confidence, silences
 
 
 def test_it_says_the_numbers() -> None:
@@ -348,27 +348,9 @@ def test_reasons_are_words(reason: str, words: str) -> None:
     assert report_making.in_words(reason) == words
 
 
-def film_rows(group: str, name: str, label_name: str | None = "sad") -> dict[str, Any]:
-    shares = {"emotions": 0.5, "intents": 0.3, "neutral": 0.2}
-    times = None if label_name is None else 2.25
-    typical = {"typical_label": label_name, "typical_times": times}
-    return {"grouped_by": group, "name": name, "turns": 1200, **shares, **typical}
-
-
 def cells(chart: Any) -> list[list[str]]:
     """The names and numbers of a chart's rows, without its bars."""
     return [[words(cell) for cell in row.xpath("th | td[@class='n']")] for row in chart.xpath(".//tbody/tr")]
-
-
-def test_labels_by_genre_and_decade_have_charts_and_tables() -> None:
-    rows = [film_rows("genre", HOSTILE), film_rows("decade", "1990", None), film_rows("decade", "1970")]
-    _, page = page_of(edos_labels_by_film=rows)
-    (section,) = page.xpath("//section[@id='by-film']")
-    assert [words(one) for one in section.xpath(".//h3")] == ["Genres", "Decades"]
-    charts = section.xpath(".//table[@class='chart']")
-    assert cells(charts[1]) == [["1970", "1,200", "sad ×2.2"], ["1990", "1,200", "–"]]
-    assert len(section.xpath(".//details//table")) == 2
-    assert not page_of(edos_labels_by_film=[])[1].xpath("//section[@id='by-film']")
 
 
 def test_scores_by_label_name_the_run_and_the_best_comes_first() -> None:

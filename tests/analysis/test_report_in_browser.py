@@ -133,21 +133,6 @@ def test_wide_screens_are_used_and_narrow_ones_suffice(chromium: Any, reports: d
     assert widths[390] <= 390 - 2 * 16
 
 
-def test_no_two_names_of_the_flow_overlap(chromium: Any, reports: dict[str, str]) -> None:
-    browser = opened(chromium, reports["edos"], 390)
-    places = [text.rect for text in browser.find_elements(By.CSS_SELECTOR, ".sankey text:not(.head)")]
-    assert len(places) >= 4
-    for number, one in enumerate(places):
-        for other in places[number + 1 :]:
-            apart = (
-                one["x"] + one["width"] <= other["x"]
-                or other["x"] + other["width"] <= one["x"]
-                or one["y"] + one["height"] <= other["y"] + 3
-                or other["y"] + other["height"] <= one["y"] + 3
-            )
-            assert apart, (one, other)
-
-
 def test_a_report_is_printed_as_a_whole_and_light(chromium: Any, reports: dict[str, str], tmp_path: Path) -> None:
     browser = opened(chromium, reports["edos"], 1100, "dark")
     browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
