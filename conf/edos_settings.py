@@ -233,22 +233,7 @@ class PublishingSettings(Section):
         pattern=r"[a-z0-9][a-z0-9.-]{0,40}",
         description="of the export: an SPDX identifier in small letters, checked against its sources; other: undecided",
     )
-    accepted_only: bool = added(
-        False, description="labels that are not accepted (edos.accepted_accuracy), and their confidences, become null"
-    )
     formats: tuple[Literal["parquet", "jsonl"], ...] = Field(("parquet", "jsonl"), min_length=1)
     test_share: float = Field(0.1, gt=0, lt=0.5, description="of films; EDOS 5 splits 80, 10 and 10 %")
     validation_share: float = Field(0.1, gt=0, lt=0.5, description="of films")
-    dialogues_per_file: int = Field(250_000, ge=1, description="a split of more is cut, by hash of dialogue_id")
-    titles: str | None = outside(
-        None, description="CSV or TSV of films: movie_id and title, or tconst and primaryTitle; null: no titles"
-    )
-    years: tuple[int, int] | None = Field(None, description="first and last year of the films; null: all")
-    genres: tuple[str, ...] = Field((), description="films with any of these; none: all")
-    languages: tuple[str, ...] = Field((), description="films in any of these; none: all")
     references: str | None = Field(None, description="an export without text, for restore-text")
-    date: str | None = added(
-        None,
-        pattern=r"\d{4}-\d{2}-\d{2}",
-        description="of publication, as 2026-11-27; null: the day on which the files were written",
-    )

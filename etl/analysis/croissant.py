@@ -20,7 +20,7 @@ MEDIA = {"parquet": "application/x-parquet", "jsonl": "application/jsonlines"}
 Fields = Mapping[str, Any]
 """Type by column, the row's id first; a list of values is a list of their type, one of structs a mapping itself."""
 
-_FACTS: Fields = {"title": TEXT, "year": INTEGER, "genres": [TEXT], "certainty": FLOAT}
+_FACTS: Fields = {"year": INTEGER, "genres": [TEXT], "certainty": FLOAT}
 _DETAILS: Fields = {
     "label": TEXT,
     "confidence": FLOAT,

@@ -10,7 +10,6 @@ import yaml
 
 from conf import resources
 from conf.edos_settings import PublishingSettings
-from conf.subtitle_settings import SubtitleSettings
 from etl.analysis import croissant
 from etl.analysis.croissant import ENDINGS, Datasheet, Fields
 from etl.analysis.findings import Findings
@@ -34,8 +33,7 @@ ORIGINS = {
 }
 """Where the labels of training turns come from, in the order of EDOS 3.3."""
 DIALOGUES = "dialogues"
-TURNS = "turns"
-"""Configurations of an export for loaders: a row is a dialogue, or a turn."""
+"""Configuration of an export for loaders: a row is a dialogue."""
 _TYPES = {
     croissant.TEXT: "string",
     croissant.INTEGER: "int32",
@@ -45,7 +43,7 @@ _TYPES = {
 INCLUDED = (
     ("dialogue_id", "`<subtitle file>-<its first sentence>`"),
     ("movie_id", "the film's IMDb number"),
-    ("language, title, year, genres", "of the film; null where they are not known"),
+    ("language, year, genres", "of the film; null where they are not known"),
     ("certainty", "probability that all borders of the dialogue are right"),
     ("turns", f"list of `text`, `label`, `confidence` (0 to 1, 4 decimals){_DETAILS}"),
 )
@@ -69,7 +67,6 @@ class Features:
     Attributes:
         fields: columns of a row.
         labels: names of the classes of ``classes``, in the order of their ids; () leaves labels texts.
-        turns: whether there are files of one row a turn, too.
         name: of the configuration that loaders read by default.
         classes: columns and fields whose values are the labels.
         number: type of numbers with a fraction.
@@ -77,24 +74,17 @@ class Features:
 
     fields: Fields
     labels: Sequence[str] = ()
-    turns: bool = False
     name: str = DIALOGUES
     classes: Sequence[str] = ("label",)
     number: str = "float32"
 
-    def of(self, config: str) -> list[dict[str, Any]]:
-        """Return the features of the default configuration or of :data:`TURNS`."""
-        if config == self.name:
-            return self._features(self.fields)
-        own = {name: kind for name, kind in self.fields.items() if name not in (TURNS, "certainty")}
-        return self._features({**own, "turn": croissant.INTEGER, **self.fields[TURNS]})
-
-    def _features(self, fields: Fields) -> list[dict[str, Any]]:
+    def of(self, fields: Fields) -> list[dict[str, Any]]:
+        """Return the features of columns, or of the fields of a list."""
         return [{"name": name, **self._feature(name, kind)} for name, kind in fields.items()]
 
     def _feature(self, name: str, kind: Any) -> dict[str, Any]:
         if isinstance(kind, Mapping):
-            return {"list": self._features(kind)}
+            return {"list": self.of(kind)}
         if isinstance(kind, list):
             return {"list": _TYPES[kind[0]]}
         if name in self.classes and self.labels:
@@ -106,8 +96,8 @@ def label_names(card_text: str) -> list[str]:
     """Return the class names in a card's front matter, in the order of their ids; [] where it has none."""
     try:
         head = _head(card_text)
-        (found,) = [one for one in head["dataset_info"] if one["config_name"] == TURNS]
-        (label,) = [one for one in found["features"] if one["name"] == "label"]
+        (turns,) = [one["list"] for one in head["dataset_info"][0]["features"] if one["name"] == "turns"]
+        (label,) = [one for one in turns if one["name"] == "label"]
         return [str(name) for name in label["dtype"]["class_label"]["names"].values()]
     except (yaml.YAMLError, LookupError, TypeError, ValueError, AttributeError):
         return []
@@ -144,7 +134,6 @@ def card(
     languages: Sequence[str],
     sources: Sequence[Source] = (),
     example: str | None = None,
-    turns: bool = False,
 ) -> str:
     """Return the card as Markdown.
 
@@ -155,7 +144,6 @@ def card(
         languages: language codes.
         sources: parts of the export with their licences.
         example: a row as JSON.
-        turns: whether there are files of one row a turn.
     """
     name = publishing.name
     references = publishing.text == "references"
@@ -172,8 +160,7 @@ def card(
         splits=_rows((split, rows[split]) for split in SPLITS if split in rows),
         lines=_LINES if "jsonl" in formats[1:] else "",
         restoring=_RESTORING if references else "",
-        turn_rows=_TURNS if turns else "",
-        example=example_row(example, TURNS),
+        example=example_row(example, "turns"),
         citation=citation(name),
         labels=_rows(
             (row["label"], row["kind"], row["turns"], percent(row["share"]), percent(row["paper_share"]))
@@ -191,57 +178,9 @@ def card(
         datasheet=datasheet(findings, publishing, rows, languages).as_markdown(),
     )
     fields = croissant.EDOS_REFERENCES if references else croissant.EDOS
-    features = Features(fields, findings.taxonomy.names, turns)
+    features = Features(fields, findings.taxonomy.names)
     head = front_matter(rows, formats, languages, name, licence=publishing.licence, features=features)
     return f"---\n{head}---\n\n{text}"
-
-
-def unfinished_card(
-    publishing: PublishingSettings,
-    rows: Mapping[str, int],
-    subtitles: SubtitleSettings,
-    sources: Sequence[Source],
-    labels: str,
-    names: Sequence[str] = (),
-    *,
-    turns: bool = False,
-) -> str:
-    """Return the card of dialogues that no emotion classifier has labelled.
-
-    Args:
-        publishing, subtitles: settings of the export.
-        rows: number of dialogues by split.
-        sources: parts of the export with their licences.
-        labels: ``weak`` or ``none``.
-        names: the weak labels.
-        turns: whether there are files of one row a turn.
-    """
-    references = publishing.text == "references"
-    features = Features(croissant.EDOS_REFERENCES if references else croissant.EDOS, names, turns)
-    name = publishing.name
-    head = front_matter(
-        rows, publishing.formats, subtitles.languages, name, licence=publishing.licence, features=features
-    )
-    cleaning = subtitles.cleaning
-    certain = "all turns" if cleaning.min_certainty is None else f"turns right with {cleaning.min_certainty:g}"
-    parts = (
-        f"# {_cell(publishing.name)}: clean dialogues",
-        _UNFINISHED[labels] + f" {shown(sum(rows.values()))} dialogues. {_TEXT_NOTE[references]}",
-        f"Cleaned by the preset `{cleaning.preset}`, {certain}; `settings.yaml` has all settings that were set.",
-        _table(("column", "holds"), REFERRED if references else INCLUDED),
-        _table(("split", "dialogues"), [(split, rows[split]) for split in SPLITS if split in rows]),
-        _table(
-            ("source", "part", "licence", "commercial use"),
-            [(one.source, one.part, one.licence, one.commercial) for one in sources],
-        ),
-    )
-    return f"---\n{head}---\n\n" + "\n\n".join(parts) + "\n"
-
-
-_UNFINISHED = {
-    "weak": "The labels are those of a weak labeler of single sentences (EDOS 3.1), no final ones.",
-    "none": "The turns have no labels.",
-}
 
 
 def described(
@@ -298,7 +237,7 @@ def front_matter(
     *,
     licence: str = "other",
     tags: Sequence[str] = ("emotion", "empathy", "dialogue", "subtitles"),
-    features: Features | None = None,
+    features: Features,
 ) -> str:
     """Return the card's YAML: licence, size, and the first format's files by split, with the types of their columns.
 
@@ -311,17 +250,10 @@ def front_matter(
         name: of the data set.
         licence: SPDX identifier, or ``other``.
         tags: for search.
-        features: types of the columns; None: loaders find them out.
+        features: types of the columns.
     """
     kind = formats[0]
-    first = "default" if features is None else features.name
-    configs = {first: f"{kind}/{{}}-*.{ENDINGS[kind]}"}
-    if features is not None and features.turns:
-        configs[TURNS] = f"{TURNS}/{{}}-*.{ENDINGS['parquet']}"
-    files_of = {
-        config: [{"split": split, "path": path.format(split)} for split in SPLITS if split in rows]
-        for config, path in configs.items()
-    }
+    files = [{"split": split, "path": f"{kind}/{split}-*.{ENDINGS[kind]}"} for split in SPLITS if split in rows]
     content: dict[str, Any] = {
         "pretty_name": name,
         "language": list(languages),
@@ -330,23 +262,13 @@ def front_matter(
         "task_categories": ["text-classification", "text-generation"],
         "tags": list(tags),
         "size_categories": [size_category(sum(rows.values()))],
-        "configs": [
-            {
-                "config_name": config,
-                **({"default": True} if features is not None and config == first else {}),
-                "data_files": files,
-            }
-            for config, files in files_of.items()
-        ],
+        "configs": [{"config_name": features.name, "default": True, "data_files": files}],
+        "dataset_info": [{"config_name": features.name, "features": features.of(features.fields)}],
     }
-    if features is not None:
-        content["dataset_info"] = [{"config_name": one, "features": features.of(one)} for one in configs]
     return yaml.safe_dump(content, sort_keys=False, allow_unicode=True)
 
 
-def restored_card(
-    before: str, rows: Mapping[str, int], formats: Sequence[str], languages: Sequence[str], columns: Sequence[str]
-) -> str:
+def restored_card(before: str, rows: Mapping[str, int], formats: Sequence[str], languages: Sequence[str]) -> str:
     """Return the card of an export with restored texts, from the card of the export with references.
 
     The set keeps its name. Its licence is ``other``, because nobody here can license the texts of films.
@@ -356,11 +278,9 @@ def restored_card(
         rows: number of dialogues by split.
         formats: parquet, jsonl.
         languages: language codes.
-        columns: of the restored rows, which older exports have fewer of.
     """
     body = before.split("\n---\n", 1)[-1].strip()
-    fields = {name: kind for name, kind in croissant.EDOS.items() if name in columns}
-    features = Features(fields, label_names(before), "parquet" in formats)
+    features = Features(croissant.EDOS, label_names(before))
     head = front_matter(rows, formats, languages, set_name(before), features=features)
     return f"---\n{head}---\n\n> The texts of this copy were restored. The rest describes the copy without.\n\n{body}\n"
 
@@ -398,10 +318,6 @@ _SHARING = {
 }
 _LINES = """
 The same rows as JSON Lines: `load_dataset("json", data_files={"train": "path/to/this/folder/jsonl/train-*"})`.
-"""
-_TURNS = """
-The configuration `turns` has one row a turn, with its dialogue's `movie_id`, `language`, `title`, `year` and `genres`:
-`load_dataset("path/to/this/folder", "turns")`.
 """
 _RESTORING = """
 ## Restoring the texts

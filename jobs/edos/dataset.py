@@ -12,7 +12,7 @@ from etl.common.labelled_files import local_rows
 from etl.edos.empathetic import COLUMNS, labelled_utterances
 from etl.pipeline import UNCOUNTED, At, StageRun, stage
 from etl.pipeline.outcome import LocalOutcome
-from etl.tables.edos import DIALOGUES, EMPATHETIC_TURNS, WEAK_LABELS
+from etl.tables.edos import DIALOGUES, EMPATHETIC_TURNS
 from etl.tables.subtitles import CLEAN_DIALOGUES, GAPS
 
 TALKS = "edos.empathetic_dialogues"
@@ -83,36 +83,3 @@ def export_dataset(
     from etl.publishing.dataset_export import MadeWith, publish
 
     publish(run, MadeWith(publishing, subtitles, edos, models, training))
-
-
-@stage(manual=True, reads=(CLEAN_DIALOGUES,), writes=None, shows="files under `publishing.folder`-clean")
-def export_clean_dialogues(
-    clean: DataFrame,
-    publishing: PublishingSettings,
-    subtitles: AllSubtitles,
-    edos: AllEdos,
-    models: AllModels,
-    training: AllTrainings,
-    run: StageRun,
-) -> None:
-    """Export the clean dialogues without labels, as `export_dataset` does; needs no classifier (ours)."""
-    from etl.publishing.dataset_export import MadeWith, publish
-
-    publish(run, MadeWith(publishing, subtitles, edos, models, training), labels="none")
-
-
-@stage(manual=True, reads=(CLEAN_DIALOGUES, WEAK_LABELS), writes=None, shows="files under `publishing.folder`-weak")
-def export_weak_dialogues(
-    clean: DataFrame,
-    weak_labels: DataFrame,
-    publishing: PublishingSettings,
-    subtitles: AllSubtitles,
-    edos: AllEdos,
-    models: AllModels,
-    training: AllTrainings,
-    run: StageRun,
-) -> None:
-    """Export the clean dialogues with their weak labels; needs no emotion classifier (ours)."""
-    from etl.publishing.dataset_export import MadeWith, publish
-
-    publish(run, MadeWith(publishing, subtitles, edos, models, training), labels="weak")

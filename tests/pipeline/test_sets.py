@@ -72,7 +72,7 @@ def label_weakly(context: PipelineContext) -> None:
 def made(spark: SparkSession, settings: Settings) -> None:
     run_stages(spark, settings, stages("clean_dialogues"), [])
     label_weakly(PipelineContext(spark, settings))
-    run_stages(spark, settings, stages("select_emotional", "export_clean_dialogues"), [])
+    run_stages(spark, settings, stages("select_emotional"), [])
 
 
 def contents(spark: SparkSession, settings: Settings, *tables: Any) -> list[list[str]]:
