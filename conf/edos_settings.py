@@ -34,7 +34,6 @@ class Posting(Part):
     """How HITs go out to workers."""
 
     reward: float = Field(0.40, ge=0, description="EDOS 7: dollars a HIT")
-    countries: tuple[str, ...] = Field(("US", "GB", "CA", "AU", "NZ"), description="EDOS 7: where workers are")
     folder: str | None = Field(None, description="of the exported files; null: annotation/ beside the tables")
     post_to: str | None = Field(None, description="URL that the page sends answers to; null: it offers a download")
 
@@ -51,7 +50,6 @@ class AnswerRules(Part):
 
 
 class AnnotationSettings(AnswerRules, Posting, HitRules, ReadabilityRules):
-    workers: int = Field(3, ge=1, description="EDOS 3.2: answers to each HIT")
     bonus: float = Field(0.10, ge=0, description="EDOS 7: dollars for a quiz passed")
 
 
@@ -68,16 +66,10 @@ class Pool(Part):
     pool_share: float = Field(1.0, gt=0, le=1, description="share of the clean dialogues, by content hash, nested")
 
 
-class SearchRules(Part):
-    """Which matches of a search are stored."""
-
-    floor: float = Field(0.85, gt=0, le=1, description="ours: matches are stored from here on")
-    matches: int = Field(5, ge=1, description="ours: the best so many matches of a dialogue are stored")
-
-
-class ExpansionSettings(SearchRules, Pool):
+class ExpansionSettings(Pool):
     """EDOS 3.3. Thresholds are cosines and belong to ``models.sentence_encoder``: another encoder, another scale."""
 
+    floor: float = Field(0.85, gt=0, le=1, description="ours: matches are stored from here on")
     search_from: SearchFrom = Field(
         "train",
         description="splits of the crowd's labels whose similar dialogues are looked for; the authors' script takes"
@@ -191,7 +183,6 @@ class EdosSettings(Section):
         ("neutral", "questioning"),
         description="labels whose confidence makes no dialogue emotional; none: the confidence alone decides",
     )
-    test_share: float = Field(0.2, gt=0, lt=1, description="EDOS 3.3: balanced over the classes")
     validation_share: float = Field(
         0.1, gt=0, lt=1, description="of all crowd labels; the authors' script: 0.2 (60, 20 and 20 %)"
     )

@@ -7,12 +7,17 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from conf.edos_settings import Posting
 from conf.taxonomy import Taxonomy
 from etl.annotation.labelling import INTRODUCTION, PROMPT, batch_id_of, hits_of
 from etl.common.spelling import detokenised_text
 
 LOCALE = "00000000000000000071"
 """Mechanical Turk's id of the qualification by country."""
+COUNTRIES = ("US", "GB", "CA", "AU", "NZ")
+"""Where workers are (EDOS 7)."""
+WORKERS = 3
+"""Answers to each HIT (EDOS 3.2)."""
 
 
 def hits_csv(tasks: Sequence[Mapping[str, Any]]) -> str:
@@ -44,9 +49,9 @@ def safe_cell(text: str) -> str:
     return f"'{text}" if text[:1] in ("=", "+", "-", "@", "\t", "\r") else text
 
 
-def hit_type(title: str, annotation: Any, workers: int) -> str:
+def hit_type(title: str, annotation: Posting) -> str:
     """Return Mechanical Turk's ``CreateHITType`` as JSON: reward, time, and English-speaking countries (EDOS 7)."""
-    countries = [{"Country": country} for country in annotation.countries]
+    countries = [{"Country": country} for country in COUNTRIES]
     return json.dumps(
         {
             "Title": title,
@@ -54,7 +59,7 @@ def hit_type(title: str, annotation: Any, workers: int) -> str:
             "Keywords": "dialog, emotion, text, label",
             "Reward": f"{annotation.reward:.2f}",
             "AssignmentDurationInSeconds": 3600,
-            "MaxAssignments": workers,
+            "MaxAssignments": WORKERS,
             "QualificationRequirements": [
                 {"QualificationTypeId": LOCALE, "Comparator": "In", "LocaleValues": countries}
             ],

@@ -95,7 +95,7 @@ def form_files(form: Form, tasks: Tasks, post_to: str | None) -> tuple[str, dict
     return batch.batch_id, {"annotate.html": page_of(batch), KEY: key_lines(tasks, form.purpose, columns)}
 
 
-def batch_files(tasks: Tasks, taxonomy: Taxonomy, annotation: Posting, workers: int) -> tuple[str, dict[str, str]]:
+def batch_files(tasks: Tasks, taxonomy: Taxonomy, annotation: Posting) -> tuple[str, dict[str, str]]:
     """Return the batch id and the contents of its page, platform files, Label Studio's tasks and key by file name.
 
     Only ``key.jsonl`` has right answers and dialogue ids. It must not be published. The setting
@@ -105,14 +105,13 @@ def batch_files(tasks: Tasks, taxonomy: Taxonomy, annotation: Posting, workers: 
         tasks: rows of a task table.
         taxonomy: ``edos.taxonomy``.
         annotation: how the HITs go out.
-        workers: number of answers per HIT.
     """
     batch = labelling_batch(tasks, taxonomy, annotation.post_to)
     return batch.batch_id, {
         "annotate.html": page_of(batch),
         "hits.csv": hits_csv(tasks),
         "template.html": template(tasks, taxonomy),
-        "hit_type.json": hit_type(batch.title, annotation, workers),
+        "hit_type.json": hit_type(batch.title, annotation),
         KEY: key_lines(tasks, CROWD),
         **label_studio_files(tasks, batch.batch_id, taxonomy),
     }

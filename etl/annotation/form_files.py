@@ -22,7 +22,7 @@ from etl.pipeline.stage_run import StageRun
 from etl.tables.edos_annotation import ANNOTATION_FILES
 
 
-def write_batch(tasks: DataFrame, taxonomy: Taxonomy, posting: Posting, workers: int, run: StageRun) -> Outcome:
+def write_batch(tasks: DataFrame, taxonomy: Taxonomy, posting: Posting, run: StageRun) -> Outcome:
     """Write a task table's HITs to ``<folder>/crowd-<batch id>``, and return rows of ``edos.annotation_files``.
 
     The batch is built on the driver, as it is small. A changed table gives a new batch in another folder, so that
@@ -33,7 +33,7 @@ def write_batch(tasks: DataFrame, taxonomy: Taxonomy, posting: Posting, workers:
         return labelling_batch(rows, taxonomy, posting.post_to)
 
     def files(rows: Tasks) -> tuple[str, dict[str, str]]:
-        return batch_files(rows, taxonomy, posting, workers)
+        return batch_files(rows, taxonomy, posting)
 
     rows = [row.asDict() for row in tasks.collect()]
     return _write(rows, _Export(CROWD, posting.folder, make, files), run)

@@ -70,12 +70,11 @@ def prepare_annotation(
 def export_annotation(
     tasks: DataFrame,
     posting: Posting,
-    workers: Annotated[int, At("edos.annotation.workers")],
     labels: Taxonomy,
     run: StageRun,
 ) -> Outcome:
     """Write the crowd's HITs as files: the annotation page, a platform's table, and a key (EDOS B)."""
-    return write_batch(tasks, labels, posting, workers, run)
+    return write_batch(tasks, labels, posting, run)
 
 
 @stage(
@@ -140,8 +139,7 @@ def agree_labels(annotations: DataFrame, labels: Taxonomy) -> Outcome:
 )
 def hold_out_labels(
     crowd_labels: DataFrame,
-    test_share: Annotated[float, At("edos.test_share")],
     validation_share: Annotated[float, At("edos.validation_share")],
 ) -> Outcome:
     """Hold out a fifth of the crowd's labels of each class, before the expansion (EDOS 3.3)."""
-    return seeds_of(crowd_labels, test_share, validation_share)
+    return seeds_of(crowd_labels, validation_share)

@@ -61,7 +61,7 @@ def test_the_template_uses_the_tables_columns_and_no_others() -> None:
 
 def test_only_the_key_knows_the_answers() -> None:
     tasks = [task("h1", 1), task("h1", 2, quiz_label="proud", label=None, confidence=None)]
-    batch_id, files = batch_files(tasks, TAXONOMY, AnnotationSettings(), 3)
+    batch_id, files = batch_files(tasks, TAXONOMY, AnnotationSettings())
     assert set(files) == {
         "annotate.html",
         "hits.csv",
@@ -71,8 +71,8 @@ def test_only_the_key_knows_the_answers() -> None:
         "label_studio.json",
         "label_studio.xml",
     }
-    assert batch_files(list(reversed(tasks)), TAXONOMY, AnnotationSettings(), 3) == (batch_id, files)
-    assert batch_files([task("h9", 1)], TAXONOMY, AnnotationSettings(), 3)[0] != batch_id
+    assert batch_files(list(reversed(tasks)), TAXONOMY, AnnotationSettings()) == (batch_id, files)
+    assert batch_files([task("h9", 1)], TAXONOMY, AnnotationSettings())[0] != batch_id
     key = [json.loads(line) for line in files["key.jsonl"].splitlines()]
     assert [row.get("quiz_label") for row in key] == [None, "proud"]
     assert {row["batch_id"] for row in key} == {batch_id}
@@ -83,7 +83,7 @@ def test_only_the_key_knows_the_answers() -> None:
 
 
 def test_the_hit_type_says_what_is_paid_and_who_may_work() -> None:
-    _, files = batch_files([task("h1", 1)], TAXONOMY, AnnotationSettings(), 3)
+    _, files = batch_files([task("h1", 1)], TAXONOMY, AnnotationSettings())
     told = json.loads(files["hit_type.json"])
     assert (told["Reward"], told["MaxAssignments"]) == ("0.40", 3)
     places = told["QualificationRequirements"][0]["LocaleValues"]
