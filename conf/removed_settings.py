@@ -50,6 +50,16 @@ REMOVED: dict[str, Removed] = {
     "pipeline.open_lineage": Removed(None, "pipeline.observers={etl.extras.lineage: PLACE}"),
     "pipeline.open_lineage_namespace": Removed("edos-lakehouse", "events have the namespace edos-lakehouse"),
     "pipeline.metrics": Removed(None, "pipeline.observers={etl.extras.metrics: PLACE}"),
+    "training.*.average_decay": Removed(0.0, "weights are not averaged: it had brought nothing"),
+    "training.*.members": Removed(
+        1, "one model answers: take a larger encoder, such as models.encoder=hf:roberta-large"
+    ),
+    "training.*.thresholds": Removed("shared", "one threshold for all labels, as Emo Pillars D has it"),
+    "training.*.train_rows": Removed(None, "all rows are learned from: take subtitles.sample for a trial"),
+    "training.*.typed": Removed(False, "emo_pillars_transfer_emocontext compares with and without token types"),
+    "training.emotion_student.crowd_teacher_share": Removed(0.0, "labelled rows are learned by their labels"),
+    "training.emotion_student.teacher_share": Removed(0.0, "labelled rows are learned by their labels"),
+    "training.weak_student.teacher_share": Removed(0.5, "label and teacher's answer count alike"),
 }
 """By ``section.key``; ``*`` stands for one name. A key itself goes before one with ``*``."""
 

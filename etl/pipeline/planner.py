@@ -12,9 +12,8 @@ from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
 from conf.errors import InputError
-from conf.removed_settings import removed
 from conf.section import Counts
-from conf.settings import Settings
+from conf.settings import Settings, without
 from etl.pipeline.lakehouse import Lakehouse
 from etl.pipeline.lineage import StageEvent, StageLog, package_version, run_id_of
 from etl.pipeline.locations import model_at
@@ -183,7 +182,7 @@ def _other_settings(before: Mapping[str, str], now: Mapping[str, str]) -> list[s
 
 def _was_default(name: str, value: str) -> bool:
     """Return whether what was recorded is the default of a setting that is gone: of one for files, that it had none."""
-    found = removed(name.removeprefix(FILES_OF))
+    found = without(name.removeprefix(FILES_OF))
     if found is None:
         return False
     return value == recorded([] if name.startswith(FILES_OF) and not found.default else found.default)

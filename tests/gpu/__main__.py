@@ -13,11 +13,13 @@ import tempfile
 import time
 from collections.abc import Sequence
 from datetime import UTC, datetime
+from itertools import chain
 from pathlib import Path
 
 import torch
 
 from tests.gpu.checks import Bench, Check, checked
+from tests.gpu.in_spark import embedded_in_tasks
 from tests.gpu.models import PAPERS, TRIAL
 from tests.gpu.speeds import Speed, measured
 
@@ -72,7 +74,7 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as folder:
         device = torch.device("cuda", 0) if gpu else torch.device("cpu")
         bench = Bench(device, PAPERS if gpu else TRIAL, Path(folder), 4_000 if gpu else 400)
-        for check in checked(bench):
+        for check in chain(checked(bench), embedded_in_tasks(bench)):
             checks.append(check)
             print(f"{time.monotonic() - began:4.0f} s  {check.what}: {check.found}", file=sys.stderr, flush=True)
         for speed in measured(bench, given.seconds if gpu else 1.0):

@@ -6,7 +6,8 @@ from typing import Annotated, Any
 import pytest
 from pydantic import BaseModel
 
-from conf.section import Counts, Section, added, counted_values
+from conf.errors import InputError
+from conf.section import Counts, Section, added, counted_values, fixed, setting_fields
 from conf.settings import Settings, load_settings
 from conf.subtitle_settings import TurnRules
 from conf.taxonomy import EmotionTaxonomy, Taxonomy
@@ -21,7 +22,7 @@ KINDS = ("svm", "encoder", "cascade", "both")
 def leaves(section: BaseModel, prefix: str = "") -> list[str]:
     """Return the keys of all single settings."""
     found = []
-    for name in type(section).model_fields:
+    for name in setting_fields(type(section)):
         value = getattr(section, name)
         inner = isinstance(value, BaseModel) and not isinstance(value, Taxonomy | EmotionTaxonomy)
         found += leaves(value, f"{prefix}{name}.") if inner else [prefix + name]
@@ -66,6 +67,7 @@ def test_a_changed_setting_makes_work_for_the_stages_that_cover_it_alone(tmp_pat
 
 class Inner(Section):
     old: int = 1
+    fixed_one: int = fixed(7)
     new: int = added(2)
 
 
@@ -131,12 +133,15 @@ def test_a_condition_is_the_value_of_another_setting() -> None:
     assert [kind for kind in KINDS if condition.holds(kinds[kind])] == ["encoder", "cascade"]
 
 
-@pytest.mark.parametrize(("given", "threads"), [({}, 3), ({"training.weak_labeler.threads": 1}, 1)])
-def test_a_null_that_stands_for_another_setting_is_received_as_that_one(given: dict[str, Any], threads: int) -> None:
+def test_a_fixed_field_is_received_as_the_setting_elsewhere_and_refused_in_its_own_place() -> None:
     def train(options: WeakLabelerSettings) -> int | None:
         return options.threads
 
-    settings = load_settings("local", [], {"models.training_threads": 3, **given})
+    settings = load_settings("local", [], {"models.training_threads": 3})
     receiver = receiver_of(train)
-    assert receiver.call((), settings, None) == threads
-    assert set(receiver.received[0].keys) == {"training.weak_labeler", "models.training_threads"}
+    assert receiver.call((), settings, None) == 3
+    elsewhere = {"models.training_threads", "models.training_device", "models.training_precision", "training.seed"}
+    assert set(receiver.received[0].keys) == {"training.weak_labeler", *elsewhere}
+    for key, told in (("threads", "models.training_threads"), ("beta2", "it is always 0.98")):
+        with pytest.raises(InputError, match=f"setting training.weak_labeler.{key} is gone: {told}"):
+            load_settings("local", [], {f"training.weak_labeler.{key}": 1})
