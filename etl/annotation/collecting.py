@@ -1,6 +1,7 @@
 """Read the answers to questionnaires and select the valid ones, by the same rules for every form."""
 
 from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 from pyspark.sql import Column, DataFrame, SparkSession, Window
 from pyspark.sql import functions as F
@@ -29,59 +30,85 @@ def counted_answers(
     required: int,
     settings: FormAnswers,
 ) -> Outcome:
-    """Return the valid answers with their items, and drop the others with the first rule that they violate (ours).
-
-    The rules are: ``not_readable``; ``no_worker``; ``unknown_worker``, if known raters are configured;
-    ``unknown_item``, found in no batch; ``other_question``; ``no_answer``; ``out_of_range``: not an option of the
-    question; ``answered_again``: of a worker's answers to a question the last is kept; ``half_done``: required
-    questions of the task are not answered.
-
-    Args:
-        answers: rows of ``udfs.answer_files``.
-        keys: rows of ``form_keys``.
-        questions: the valid values of each question; None for any.
-        required: number of required questions per item, which come first.
-        settings: which answers count.
+    """Return the valid answers to a form with their items, and drop the others; see `judged_answers`.
 
     Returns:
         Outcome of the key's columns, worker_id, question, value, seconds, submitted. The unit is the answer.
     """
+    value = F.when(F.lower("value") == "true", F.lit("true")).otherwise(F.col("value"))
+    rule = Rule(questions, required, settings.known_raters, settings.keep_half_done)
+    judged = judged_answers(answers.withColumn("value", value), keys, rule)
+    own = ("worker_id", "question", "value", "seconds", "submitted")
+    rows = judged.where(F.col("fault").isNull()).select(*keys.columns, *own)
+    dropped = dropped_columns("answer", "place", F.col("fault"), 1, told_answer())
+    return Outcome(rows, judged.where(F.col("fault").isNotNull()).select(*dropped))
+
+
+class Rule(NamedTuple):
+    """Which answers count.
+
+    Attributes:
+        questions: the valid values of each question; None for any.
+        required: number of required questions per item, which come first.
+        known: ids of workers; () for everybody.
+        keep_half_done: whether answers of tasks that were not done to their end count, too.
+        unit: what one worker answers once; the item by default.
+    """
+
+    questions: Mapping[str, Sequence[str] | None]
+    required: int
+    known: Sequence[str]
+    keep_half_done: bool
+    unit: Column | None = None
+
+
+def judged_answers(answers: DataFrame, keys: DataFrame, rule: Rule) -> DataFrame:
+    """Add to answers their items, ``whole`` (all of the task is answered) and ``fault``, the first rule violated (ours).
+
+    The rules are: ``not_readable``; ``rejected`` by the requester on the platform; ``no_worker``; ``unknown_worker``,
+    if known ones are configured; ``unknown_item``, found in no batch; ``other_question``; ``no_answer``;
+    ``out_of_range``: not an option of the question; ``answered_again``: of a worker's answers to a question the last is
+    kept; ``half_done``: required questions of the task are not answered.
+
+    Args:
+        answers: rows of ``udfs.answer_files``.
+        keys: items of the batches: hit_id, item_id and further columns.
+        rule: which answers count.
+    """
     sizes = keys.groupBy("hit_id").agg(F.count("*").alias("hit_items"))
     asked = keys.join(sizes, "hit_id").withColumn("is_known", F.lit(True))
+    # The key decides which batch an item belongs to, not the answer's file.
     given = answers.drop("batch_id").join(F.broadcast(asked), ["hit_id", "item_id"], "left")
-    value = F.when(F.lower("value") == "true", F.lit("true")).otherwise(F.col("value"))
-    given = given.withColumn("value", value).withColumn("question", F.coalesce("question", F.lit("")))
-    raters = list(settings.known_raters)
-    stranger = ~F.col("worker_id").isin(*raters) if raters else F.lit(False)
+    given = given.withColumn("question", F.coalesce("question", F.lit("")))
+    stranger = ~F.col("worker_id").isin(*rule.known) if rule.known else F.lit(False)
     fault = (
         F.when(F.col("fault").isNotNull(), F.col("fault"))
         .when(F.col("worker_id").isNull(), "no_worker")
         .when(stranger, "unknown_worker")
         .when(F.col("is_known").isNull(), "unknown_item")
-        .when(~F.col("question").isin(*questions), "other_question")
+        .when(~F.col("question").isin(*rule.questions), "other_question")
         .when(F.col("value").isNull(), "no_answer")
-        .when(_out_of_range(questions), "out_of_range")
+        .when(_out_of_range(rule.questions), "out_of_range")
     )
-    same = ("worker_id", "hit_id", "item_id", "question")
-    latest = Window.partitionBy(*same, F.col("fault").isNull()).orderBy(*latest_first())
+    unit = F.concat_ws("/", "hit_id", "item_id") if rule.unit is None else rule.unit
+    latest = Window.partitionBy("worker_id", unit, "question", F.col("fault").isNull()).orderBy(*latest_first())
     judged = given.withColumn("fault", fault).withColumn("nth", F.row_number().over(latest))
     judged = judged.withColumn("fault", F.coalesce("fault", F.when(F.col("nth") > 1, F.lit("answered_again"))))
-    needed = F.col("fault").isNull() & F.col("question").isin(*list(questions)[:required])
-    done = F.count_if(needed).over(Window.partitionBy("worker_id", "hit_id"))
-    if not settings.keep_half_done:
-        half = F.when(done < F.col("hit_items") * required, F.lit("half_done"))
-        judged = judged.withColumn("fault", F.coalesce("fault", half))
-    rows = judged.where(F.col("fault").isNull()).select(
-        *keys.columns,
-        "worker_id",
-        "question",
-        "value",
-        "seconds",
-        "submitted",
+    # A turn that was answered again in another task is done in this one.
+    known = F.coalesce("fault", F.lit("answered_again")) == "answered_again"
+    needed = F.when(
+        known & F.col("question").isin(*list(rule.questions)[: rule.required]), F.struct("item_id", "question")
     )
+    done = F.size(F.collect_set(needed).over(Window.partitionBy("worker_id", "hit_id")))
+    judged = judged.withColumn("whole", done == F.col("hit_items") * rule.required)
+    half = F.when(~F.col("whole"), F.lit("half_done"))
+    return judged if rule.keep_half_done else judged.withColumn("fault", F.coalesce("fault", half))
+
+
+def told_answer() -> Column:
+    """Return the detail of a dropped answer: what the reader says, or the answer itself."""
     answer = F.concat_ws(", ", "worker_id", "hit_id", "item_id", "question", F.left("value", F.lit(100)))
-    columns = dropped_columns("answer", "place", F.col("fault"), 1, F.coalesce("detail", answer))
-    return Outcome(rows, judged.where(F.col("fault").isNotNull()).select(*columns))
+    return F.coalesce("detail", answer)
 
 
 def latest_first() -> list[Column]:

@@ -6,7 +6,7 @@ from pyspark.sql import DataFrame, SparkSession, Window
 from pyspark.sql import functions as F
 
 from conf.edos_settings import AnswerRules
-from etl.annotation.collecting import latest_first
+from etl.annotation.collecting import Rule, judged_answers, told_answer
 from etl.annotation.exports import CROWD
 from etl.common.labelled_files import NamedFiles, json_lines
 from etl.edos.labelled_rows import unit_id
@@ -32,13 +32,10 @@ def read_keys(spark: SparkSession, files: NamedFiles | Sequence[str]) -> DataFra
 
 
 def accepted_answers(answers: DataFrame, keys: DataFrame, labels: Sequence[str], annotation: AnswerRules) -> Outcome:
-    """Return the valid answers with their items, and drop the others with a reason.
+    """Return the valid answers with their items, and drop the others; see `etl.annotation.collecting.judged_answers`.
 
-    The rules are ours. They apply in this order: ``not_readable``; ``rejected`` by the requester on the platform;
-    ``no_worker``; ``unknown_worker``, if known workers are configured; ``other_question``; ``unknown_item``, found in
-    no batch; ``no_answer``; ``answered_again``: of a worker's answers to the same turn with its history, or to the same
-    quiz item, the last is kept; ``half_done_hit``: the worker did not answer all items of the HIT. An answer outside
-    the taxonomy is kept with a null label and recorded in the ledger with 0 units.
+    A dialogue's turn is one unit in all HITs, a quiz situation in each. An answer outside the taxonomy is kept with a
+    null label and recorded in the ledger with 0 units.
 
     Args:
         answers: rows of ``read_answers``.
@@ -49,36 +46,10 @@ def accepted_answers(answers: DataFrame, keys: DataFrame, labels: Sequence[str],
     Returns:
         Outcome of ``edos.answers``. The unit is the answer.
     """
-    sizes = keys.groupBy("hit_id").agg(F.count("*").cast("int").alias("hit_items"))
-    # The key decides which batch an item belongs to, not the answer's file.
-    given = answers.drop("batch_id").join(F.broadcast(keys.join(sizes, "hit_id")), ["hit_id", "item_id"], "left")
-    known_workers = list(annotation.known_workers)
-    stranger = ~F.col("worker_id").isin(*known_workers) if known_workers else F.lit(False)
-    faults = (
-        F.when(F.col("fault").isNotNull(), F.col("fault"))
-        .when(F.col("worker_id").isNull(), "no_worker")
-        .when(stranger, "unknown_worker")
-        .when(F.coalesce("question", F.lit("")) != QUESTION, "other_question")
-        .when(F.col("dialogue_id").isNull(), "unknown_item")
-        .when(normalised_answer(F.col("value")).isNull(), "no_answer")
-    )
-    judged = given.withColumn("fault", faults)
-    # A quiz situation can be in several HITs. A dialogue's turn is one unit in all of them.
     unit = F.when(F.col("quiz_label").isNull(), unit_id()).otherwise(F.concat_ws("/", "hit_id", "item_id"))
-    latest = Window.partitionBy("worker_id", unit, F.col("fault").isNull()).orderBy(*latest_first())
-    judged = judged.withColumn("nth", F.row_number().over(latest))
-    judged = judged.withColumn("fault", F.coalesce("fault", F.when(F.col("nth") > 1, F.lit("answered_again"))))
-    known = F.coalesce("fault", F.lit("answered_again")) == "answered_again"
-    done = F.size(F.collect_set("item_id").over(Window.partitionBy("worker_id", "hit_id", known)))
-    judged = judged.withColumn("whole_hit", done == F.col("hit_items"))
-    if not annotation.keep_half_done:
-        half = F.when(~F.col("whole_hit"), F.lit("half_done_hit"))
-        judged = judged.withColumn("fault", F.coalesce("fault", half))
-    return _outcome(judged, labels)
-
-
-def _outcome(judged: DataFrame, labels: Sequence[str]) -> Outcome:
-    """Return answers without a fault as rows, with the label that they name, and the others as dropped."""
+    rule = Rule({QUESTION: None}, 1, annotation.known_workers, annotation.keep_half_done, unit)
+    said = F.when(normalised_answer(F.col("value")).isNotNull(), F.col("value"))
+    judged = judged_answers(answers.withColumn("value", said), keys, rule)
     name = normalised_answer(F.col("value"))
     judged = judged.withColumns(
         {
@@ -102,16 +73,15 @@ def _outcome(judged: DataFrame, labels: Sequence[str]) -> Outcome:
         F.col("label").alias("model_label"),
         "confidence",
         "band",
-        "whole_hit",
+        F.col("whole").alias("whole_hit"),
         "seconds",
         "submitted",
     )
     outside = F.col("fault").isNull() & F.col("named").isNull()
     reason = F.coalesce("fault", F.lit("outside_taxonomy"))
     units = F.when(outside, 0).otherwise(1)
-    detail = F.coalesce("detail", F.concat_ws(", ", "worker_id", "hit_id", "item_id", F.left("value", F.lit(100))))
     dropped = judged.where(F.col("fault").isNotNull() | outside)
-    return Outcome(rows, dropped.select(*dropped_columns("answer", "place", reason, units, detail)))
+    return Outcome(rows, dropped.select(*dropped_columns("answer", "place", reason, units, told_answer())))
 
 
 def assignments(answers: DataFrame, *, reward: float, bonus: float) -> DataFrame:

@@ -98,7 +98,7 @@ def test_each_rule_has_its_reason(spark: SparkSession) -> None:
     assert kept[("w2", "h1i2")]["label"] is None
     by_reason = {reason: sorted(name for name in left if left[name][0] == reason) for reason, _ in left.values()}
     assert by_reason == {
-        "half_done_hit": ["f#w3h1i1sad", "f#w3h1i2angry"],
+        "half_done": ["f#w3h1i1sad", "f#w3h1i2angry"],
         "answered_again": ["old"],
         "unknown_item": ["f#w1h1i9sad", "f#w1h2i1sad"],
         "no_worker": ["f#Noneh1i1sad"],

@@ -110,7 +110,7 @@ def test_answers_become_crowd_labels(tiny: TinyRun, finished: Path, tmp_path: Pa
     assert done.returncode == 0, done.stderr[-2000:] + done.stdout[-2000:]
     assert Counter(row["worker_id"] for row in table(root, "edos/answers")) == {"ann": 5, "bob": 5, "cy": 5}
     ledger = [row for row in table(root, "ops/dropped") if row["stage"] == "collect_answers"]
-    assert Counter(row["reason"] for row in ledger) == {"half_done_hit": 2}
+    assert Counter(row["reason"] for row in ledger) == {"half_done": 2}
     own = {
         (row["dialogue_id"], row["turn"]): row for row in table(root, "edos/crowd_labels") if row["source"] == batch_id
     }
