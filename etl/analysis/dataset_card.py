@@ -92,6 +92,75 @@ class Features:
         return {"dtype": self.number if kind == croissant.FLOAT else _TYPES[kind]}
 
 
+@dataclass(frozen=True)
+class About:
+    """What the card and the Croissant file of an export say of it.
+
+    Attributes:
+        name: of the data set.
+        method: edos, emo_pillars or augesc.
+        rows: number of rows by split.
+        formats: parquet, jsonl; loaders read the first one by default, the others must be named.
+        languages: language codes.
+        licence: SPDX identifier, or ``other``.
+        features: types of the columns.
+        sheet: answers to a datasheet's questions; None for a copy whose text is there.
+        tags: for search.
+    """
+
+    name: str
+    method: str
+    rows: Mapping[str, int]
+    formats: Sequence[str]
+    languages: Sequence[str]
+    licence: str
+    features: Features
+    sheet: Datasheet | None = None
+    tags: Sequence[str] = ("emotion", "empathy", "dialogue", "subtitles")
+
+    @property
+    def datasheet(self) -> str:
+        """The questions of the datasheet with their answers."""
+        return self.sheet.as_markdown() if self.sheet else ""
+
+    def card(self, text: str) -> str:
+        """Return a card: YAML with licence, size, files by split and the types of their columns, and the text."""
+        kind = self.formats[0]
+        paths = {split: f"{kind}/{split}-*.{ENDINGS[kind]}" for split in SPLITS if split in self.rows}
+        files = [{"split": split, "path": path} for split, path in paths.items()]
+        unknown = {"license_name": LICENCE_NAME, "license_link": "#licence"} if self.licence == "other" else {}
+        content: dict[str, Any] = {
+            "pretty_name": self.name,
+            "language": list(self.languages),
+            "license": self.licence.lower(),
+            **unknown,
+            "task_categories": ["text-classification", "text-generation"],
+            "tags": list(self.tags),
+            "size_categories": [size_category(sum(self.rows.values()))],
+            "configs": [{"config_name": self.features.name, "default": True, "data_files": files}],
+            "dataset_info": [{"config_name": self.features.name, "features": self.features.of(self.features.fields)}],
+        }
+        return f"---\n{yaml.safe_dump(content, sort_keys=False, allow_unicode=True)}---\n\n{text}"
+
+    def croissant(self, published: str = "") -> str:
+        """Return the Croissant file: the card's facts for programs.
+
+        Args:
+            published: the day of publication, as YYYY-MM-DD; "" if it is not known.
+        """
+        assert self.sheet is not None
+        return croissant.croissant(
+            self.name,
+            self.sheet,
+            self.features.fields,
+            licence=self.licence,
+            languages=self.languages,
+            formats=self.formats,
+            citation=citation(self.name, self.method),
+            published=published,
+        )
+
+
 def label_names(card_text: str) -> list[str]:
     """Return the class names in a card's front matter, in the order of their ids; [] where it has none."""
     try:
@@ -146,6 +215,7 @@ def card(
         example: a row as JSON.
     """
     name = publishing.name
+    about = about_edos(findings, publishing, rows, languages)
     references = publishing.text == "references"
     formats = publishing.formats
     template = Template(resources.text("publishing/card.md"))
@@ -157,64 +227,34 @@ def card(
         taxonomy=findings.taxonomy.in_words(),
         text_note=_TEXT_NOTE[references],
         columns=_table(("column", "holds"), REFERRED if references else INCLUDED),
-        splits=_rows((split, rows[split]) for split in SPLITS if split in rows),
+        splits=table_rows((split, rows[split]) for split in SPLITS if split in rows),
         lines=_LINES if "jsonl" in formats[1:] else "",
         restoring=_RESTORING if references else "",
         example=example_row(example, "turns"),
         citation=citation(name),
-        labels=_rows(
+        labels=table_rows(
             (row["label"], row["kind"], row["turns"], percent(row["share"]), percent(row["paper_share"]))
             for row in findings.rows("edos_label_distribution")
         ),
         trust=_trust(findings),
-        confidence=_rows(
+        confidence=table_rows(
             (f"{row['from_confidence']:.1f} to {row['to_confidence']:.1f}", row["turns"], percent(row["share"]))
             for row in findings.rows("edos_confidence")
         ),
         silence=f"{findings.silence_seconds:g}",
-        made=_rows(findings.made_with.items()),
+        made=table_rows(findings.made_with.items()),
         sharing=_SHARING[references],
-        sources=_rows((one.source, one.part, one.licence, one.commercial) for one in sources),
-        datasheet=datasheet(findings, publishing, rows, languages).as_markdown(),
+        sources=table_rows((one.source, one.part, one.licence, one.commercial) for one in sources),
+        datasheet=about.datasheet,
     )
-    fields = croissant.EDOS_REFERENCES if references else croissant.EDOS
-    features = Features(fields, findings.taxonomy.names)
-    head = front_matter(rows, formats, languages, name, licence=publishing.licence, features=features)
-    return f"---\n{head}---\n\n{text}"
+    return about.card(text)
 
 
-def described(
-    findings: Findings,
-    publishing: PublishingSettings,
-    rows: Mapping[str, int],
-    languages: Sequence[str],
-    published: str = "",
-) -> str:
-    """Return the Croissant file of an export: the card's facts for programs.
-
-    Args:
-        findings, publishing, rows, languages: see :func:`card`.
-        published: the day of publication, as YYYY-MM-DD; "" if it is not known.
-    """
-    sheet = datasheet(findings, publishing, rows, languages)
-    sheet.published = published
-    fields = croissant.EDOS_REFERENCES if publishing.text == "references" else croissant.EDOS
-    return croissant.croissant(
-        publishing.name,
-        sheet.questions[1][1],
-        sheet,
-        fields,
-        licence=publishing.licence,
-        languages=languages,
-        formats=publishing.formats,
-        citation=citation(publishing.name),
-    )
-
-
-def datasheet(
+def about_edos(
     findings: Findings, publishing: PublishingSettings, rows: Mapping[str, int], languages: Sequence[str]
-) -> Datasheet:
-    """Return the answers to a datasheet's questions, for the card and the Croissant file."""
+) -> About:
+    """Return what is said of an export of EDOS; the arguments are those of :func:`card`."""
+    references = publishing.text == "references"
     facts = {
         "dialogues": shown(sum(rows.values())),
         "films": shown(findings.films),
@@ -222,50 +262,13 @@ def datasheet(
         "taxonomy": findings.taxonomy.in_words(),
         "silence": f"{findings.silence_seconds:g}",
         "languages": ", ".join(languages),
-        "sharing": _SHARING[publishing.text == "references"],
+        "sharing": _SHARING[references],
         "trained_on": _trained_on(findings),
         "quality": _trust(findings),
     }
-    return Datasheet("edos", facts)
-
-
-def front_matter(
-    rows: Mapping[str, int],
-    formats: Sequence[str],
-    languages: Sequence[str],
-    name: str,
-    *,
-    licence: str = "other",
-    tags: Sequence[str] = ("emotion", "empathy", "dialogue", "subtitles"),
-    features: Features,
-) -> str:
-    """Return the card's YAML: licence, size, and the first format's files by split, with the types of their columns.
-
-    A loader reads one format of a folder by default. The others must be named.
-
-    Args:
-        rows: number of rows by split.
-        formats: parquet, jsonl.
-        languages: language codes.
-        name: of the data set.
-        licence: SPDX identifier, or ``other``.
-        tags: for search.
-        features: types of the columns.
-    """
-    kind = formats[0]
-    files = [{"split": split, "path": f"{kind}/{split}-*.{ENDINGS[kind]}"} for split in SPLITS if split in rows]
-    content: dict[str, Any] = {
-        "pretty_name": name,
-        "language": list(languages),
-        "license": licence,
-        **({"license_name": LICENCE_NAME, "license_link": "#licence"} if licence == "other" else {}),
-        "task_categories": ["text-classification", "text-generation"],
-        "tags": list(tags),
-        "size_categories": [size_category(sum(rows.values()))],
-        "configs": [{"config_name": features.name, "default": True, "data_files": files}],
-        "dataset_info": [{"config_name": features.name, "features": features.of(features.fields)}],
-    }
-    return yaml.safe_dump(content, sort_keys=False, allow_unicode=True)
+    features = Features(croissant.EDOS_REFERENCES if references else croissant.EDOS, findings.taxonomy.names)
+    sheet = Datasheet("edos", facts)
+    return About(publishing.name, "edos", rows, publishing.formats, languages, publishing.licence, features, sheet)
 
 
 def restored_card(before: str, rows: Mapping[str, int], formats: Sequence[str], languages: Sequence[str]) -> str:
@@ -281,8 +284,8 @@ def restored_card(before: str, rows: Mapping[str, int], formats: Sequence[str], 
     """
     body = before.split("\n---\n", 1)[-1].strip()
     features = Features(croissant.EDOS, label_names(before))
-    head = front_matter(rows, formats, languages, set_name(before), features=features)
-    return f"---\n{head}---\n\n> The texts of this copy were restored. The rest describes the copy without.\n\n{body}\n"
+    about = About(set_name(before), "edos", rows, formats, languages, "other", features)
+    return about.card(f"> The texts of this copy were restored. The rest describes the copy without.\n\n{body}\n")
 
 
 def restored_croissant(before: str, formats: Sequence[str]) -> str | None:
@@ -389,10 +392,11 @@ def _trained_on(findings: Findings) -> str:
 
 
 def _table(head: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
-    return f"| {' | '.join(head)} |\n|{'---|' * len(head)}\n{_rows(rows)}"
+    return f"| {' | '.join(head)} |\n|{'---|' * len(head)}\n{table_rows(rows)}"
 
 
-def _rows(rows: Any) -> str:
+def table_rows(rows: Any) -> str:
+    """Return rows of values as rows of a Markdown table."""
     return "\n".join("| " + " | ".join(_cell(shown(value)) for value in row) + " |" for row in rows)
 
 

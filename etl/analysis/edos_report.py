@@ -7,7 +7,7 @@ from etl.analysis.findings import Findings
 from etl.analysis.pages import percent
 from etl.analysis.report_labels import by_turn, flow, labels
 from etl.analysis.report_making import dropped, funnel, made, silences, sizes
-from etl.analysis.report_trust import accepted, classes, confidence, dialogues, limits, people, sentences
+from etl.analysis.report_trust import accepted, classes, confidence, dialogues, limits, people
 
 if TYPE_CHECKING:
     from markupsafe import Markup
@@ -35,7 +35,6 @@ def report(findings: Findings, examples: int = 12) -> str:
         ("size", "Size, compared with other sets", sizes(findings)),
         ("left-out", "Dropped rows", dropped(findings)),
         ("made", "Versions and settings", made(findings)),
-        ("sentences", "Sentences of the example dialogues", sentences(findings, examples)),
     ]
     lead = (
         f"{findings.dialogues:,} short dialogues from {findings.films:,} films. Each of their {findings.turns:,} turns "

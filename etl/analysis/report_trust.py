@@ -151,11 +151,10 @@ def dialogues(findings: Findings, most: int) -> "Markup | str":
     shown = shown_dialogues(findings, most)
     if not shown:
         return ""
-    linked = {row["dialogue_id"] for row in findings.rows("edos_example_sentences")}
     cards: defaultdict[float, list[Mapping[str, Any]]] = defaultdict(list)
     for (quarter, name), rows in shown.items():
         turns = [_turn(row, findings.taxonomy.kinds) for row in rows]
-        cards[quarter].append({"id": name, "linked": name in linked, "turns": turns})
+        cards[quarter].append({"id": name, "turns": turns})
     text = "Selected by the hash of their ids; dialogues marked profane are not shown."
     return joined(
         [
@@ -177,32 +176,6 @@ def shown_dialogues(findings: Findings, most: int) -> dict[tuple[float, str], li
         if row["place"] <= most:
             found[row["lowest_confidence_from"], row["dialogue_id"]].append(row)
     return dict(found)
-
-
-def sentences(findings: Findings, most: int) -> "Markup | str":
-    """Return the sentences of subtitle files that the shown dialogues were made of."""
-    by_dialogue: defaultdict[str, list[Mapping[str, Any]]] = defaultdict(list)
-    for row in findings.rows("edos_example_sentences"):
-        by_dialogue[row["dialogue_id"]].append(row)
-    shown = [
-        {"id": name, "source": by_dialogue[name][0]["source_path"], "lines": list(map(_line, by_dialogue[name]))}
-        for name in dict.fromkeys(name for _, name in shown_dialogues(findings, most))
-        if name in by_dialogue
-    ]
-    if not shown:
-        return ""
-    text = (
-        "The sentences of the example dialogues as the subtitle files have them, before cleaning: number of the "
-        "sentence in its file, start, and the turn that it is part of."
-    )
-    return pages.paragraph(text, "quiet") + part(pages.PARTS, "sentences", shown)
-
-
-def _line(row: Mapping[str, Any]) -> Mapping[str, Any]:
-    start = row["start_ms"]
-    minutes, seconds = divmod((start or 0) // 1000, 60)
-    time = "–" if start is None else f"{minutes // 60}:{minutes % 60:02}:{seconds:02}"
-    return {"sentence": row["sentence"], "time": time, "turn": row["turn"] + 1, "text": row["text"] or ""}
 
 
 def _turn(row: Mapping[str, Any], kinds: Mapping[str, str]) -> Mapping[str, Any]:

@@ -63,7 +63,7 @@ class Rule(NamedTuple):
 
 
 def judged_answers(answers: DataFrame, keys: DataFrame, rule: Rule) -> DataFrame:
-    """Add to answers their items, ``whole`` (all of the task is answered) and ``fault``, the first rule violated (ours).
+    """Add to answers their items, ``whole`` (all of the task is answered) and ``fault``, the first rule broken (ours).
 
     The rules are: ``not_readable``; ``rejected`` by the requester on the platform; ``no_worker``; ``unknown_worker``,
     if known ones are configured; ``unknown_item``, found in no batch; ``other_question``; ``no_answer``;

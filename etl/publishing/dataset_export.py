@@ -11,7 +11,7 @@ from conf.redaction import redacted
 from conf.settings import MODELS_OF_SETS, Settings
 from conf.subtitle_settings import CleaningSettings, SubtitleSettings
 from conf.training_settings import ModelSettings, TrainSections
-from etl.analysis.dataset_card import card, described, restored_card, restored_croissant
+from etl.analysis.dataset_card import about_edos, card, restored_card, restored_croissant
 from etl.analysis.licences import check_licence, used_sources
 from etl.pipeline.folders import Folders
 from etl.pipeline.lakehouse import Lakehouse
@@ -161,8 +161,8 @@ def publish(run: StageRun, made_with: MadeWith) -> str:
         example=first_row(run.spark, folder, manifest),
     )
     folders.write_text(f"{folder}/{CARD}", text)
-    about = described(findings, publishing, manifest.rows, languages, manifest.written)
-    folders.write_text(f"{folder}/{CROISSANT}", about)
+    about = about_edos(findings, publishing, manifest.rows, languages)
+    folders.write_text(f"{folder}/{CROISSANT}", about.croissant(manifest.written))
     return folder
 
 

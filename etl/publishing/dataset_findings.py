@@ -36,7 +36,6 @@ REPORT_VIEWS = (
     "edos_flow",
     "edos_emotions_by_turn",
     "edos_examples",
-    "edos_example_sentences",
     "edos_gaps",
     "dropped_by_reason",
     "cleaning_cost",

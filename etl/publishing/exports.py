@@ -16,7 +16,6 @@ from pyspark.sql import functions as F
 from conf.errors import InputError
 from etl.analysis.croissant import ENDINGS
 from etl.analysis.dataset_card import SPLITS
-from etl.analysis.pages import shown
 from etl.pipeline.folders import Folders, located
 from etl.pipeline.stage_run import StageRun
 
@@ -263,12 +262,3 @@ def read_export(spark: SparkSession, folder: str, manifest: Manifest) -> DataFra
     if not frames:
         raise InputError(f"{folder} has no Parquet files: export it with publishing.formats=[parquet]")
     return reduce(DataFrame.unionByName, frames)
-
-
-def table_rows(rows: Any) -> str:
-    """Return rows of values as rows of a Markdown table."""
-    return "\n".join("| " + " | ".join(_cell(value) for value in row) + " |" for row in rows)
-
-
-def _cell(value: Any) -> str:
-    return "" if value is None else " ".join(shown(value).replace("|", "\\|").split())

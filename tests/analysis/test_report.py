@@ -126,10 +126,6 @@ FULL: dict[str, list[dict[str, Any]]] = {
         accepted("proud", None, 10, 0.1, 0, None),
     ],
     "edos_examples": [example(1, 0, HOSTILE), example(1, 1, "Fine ."), example(3, 0, "never shown")],
-    "edos_example_sentences": [
-        {"dialogue_id": "d1", "source_path": HOSTILE, "turn": 0, "sentence": 7, "start_ms": 3_725_000, "text": HOSTILE},
-        {"dialogue_id": "d1", "source_path": HOSTILE, "turn": 1, "sentence": 8, "start_ms": None, "text": "- Fine ."},
-    ],
     "edos_gaps": [
         gap("gap", 0, 0.25, 900, 0.9),
         gap("gap", 4.75, 5.0, 50, 0.95),
@@ -209,18 +205,6 @@ def test_it_says_the_numbers() -> None:
         assert fact in said, fact
     assert "never shown" not in said
     assert "checked by people yet" not in said
-
-
-def test_each_dialogue_leads_to_its_sentences_and_back() -> None:
-    _, page = page_of()
-    (card,) = page.xpath("//article[@id='dialogue-d1']")
-    assert card.xpath(".//a/@href") == ["#sentences-d1"]
-    (source,) = page.xpath("//article[@id='sentences-d1']")
-    assert source.xpath(".//a/@href") == ["#dialogue-d1"]
-    assert [words(line) for line in source.xpath(".//li")] == [f"7 1:02:05 turn 1 {HOSTILE}", "8 – turn 2 - Fine ."]
-    _, without = page_of(edos_example_sentences=[])
-    assert not without.xpath("//article//a")
-    assert not without.xpath("//section[@id='sentences']")
 
 
 def test_links_lead_to_sections_and_headings_are_in_order() -> None:

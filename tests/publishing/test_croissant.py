@@ -14,10 +14,10 @@ from conf.errors import InputError
 from conf.settings import Settings, load_settings
 from conf.taxonomy import load_taxonomy
 from etl.analysis.croissant import EDOS, EDOS_REFERENCES
-from etl.analysis.dataset_card import card, described, label_names, restored_croissant
+from etl.analysis.dataset_card import about_edos, card, label_names, restored_croissant
 from etl.analysis.findings import Findings
 from etl.analysis.licences import Source, check_licence, used_sources
-from etl.publishing.augesc_export import augesc_card, augesc_croissant
+from etl.publishing.augesc_export import about_augesc, augesc_card
 
 SPLITS = {"train": 5, "validation": 2, "test": 3}
 HOSTILE = 'A "quoted" | line \u2028 with $name, {{ braces }} and <b>'
@@ -71,7 +71,7 @@ def export(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[Path, bool]:
             lines = "".join(json.dumps(row) + "\n" for row in part)
             (tmp_path / "jsonl" / f"{stem}.jsonl.gz").write_bytes(gzip.compress(lines.encode()))
     (tmp_path / "croissant.json").write_text(
-        described(FINDINGS, publishing, SPLITS, ["en"], "2026-11-27"), encoding="utf-8"
+        about_edos(FINDINGS, publishing, SPLITS, ["en"]).croissant("2026-11-27"), encoding="utf-8"
     )
     example = json.dumps(rows("train", request.param)[2])
     text = card(
@@ -198,11 +198,11 @@ def test_the_card_answers_the_questions_of_a_datasheet(export: tuple[Path, bool]
 
 
 def test_an_augesc_export_has_the_same() -> None:
-    content = json.loads(augesc_croissant("mine", SPLITS, ("jsonl", "parquet")))
+    content = json.loads(about_augesc("mine", SPLITS, ("jsonl", "parquet")).croissant())
     assert content["license"].endswith("CC-BY-NC-4.0.html")
     assert "10 conversations" in content["description"]
     assert len([key for key in content if key.startswith("rai:")]) >= 8
-    assert "?**\n" in augesc_card("mine", SPLITS, ("parquet",), {})
+    assert "?**\n" in augesc_card(about_augesc("mine", SPLITS, ("parquet",)), {})
 
 
 @pytest.mark.parametrize(
@@ -246,9 +246,9 @@ def test_the_settings_of_the_licence_table_exist() -> None:
 def test_an_export_with_restored_texts_is_described_as_one_with_texts() -> None:
     shared = settings(text="references", formats=["parquet", "jsonl"]).publishing
     whole = shared.model_copy(update={"text": "included"})
-    text = restored_croissant(described(FINDINGS, shared, SPLITS, ["en"]), ["parquet", "jsonl"])
+    text = restored_croissant(about_edos(FINDINGS, shared, SPLITS, ["en"]).croissant(), ["parquet", "jsonl"])
     assert text is not None
-    assert json.loads(text) == json.loads(described(FINDINGS, whole, SPLITS, ["en"]))
+    assert json.loads(text) == json.loads(about_edos(FINDINGS, whole, SPLITS, ["en"]).croissant())
 
 
 @pytest.mark.parametrize("before", ["", "{", "[]", "3"])

@@ -1,4 +1,4 @@
-"""An export as a ConvoKit corpus, read and written as a stream: ``python -m etl.extras.convokit EXPORT CORPUS``.
+"""An export as a ConvoKit corpus, written by ``python -m etl.extras.convokit EXPORT CORPUS``.
 
 Its files: ``utterances.jsonl``, ``conversations.json``, ``speakers.json``, ``corpus.json``, ``index.json``.
 """
@@ -52,30 +52,29 @@ def write_convokit(export: Path, out: Path) -> tuple[int, int]:
 
 
 def _write(files: list[Path], folder: Path) -> tuple[int, int]:
-    conversations = utterances = 0
+    utterances = 0
     speakers: set[str] = set()
-    with (
-        (folder / "utterances.jsonl").open("w", encoding="utf-8") as spoken,
-        _Objects(folder / "conversations.json") as talks,
-    ):
+    conversations: dict[str, Any] = {}
+    with (folder / "utterances.jsonl").open("w", encoding="utf-8") as spoken:
         for row in _rows(files):
             column = next((name for name in LISTS if name in row), None)
             lines = list(_utterances(row, column)) if column else []
-            if not lines:
-                continue
             for line in lines:
                 spoken.write(_plain(line) + "\n")
                 speakers.add(line["speaker"])
-            meta = {name: value for name, value in row.items() if name != column}
-            talks.add(lines[0]["id"], {"meta": meta, "vectors": []})
-            conversations = conversations + 1
-            utterances = utterances + len(lines)
-    with _Objects(folder / "speakers.json") as people:
-        for name in sorted(speakers):
-            people.add(name, {"meta": {}, "vectors": []})
-    for name, content in (("corpus.json", {"made_by": "edos-lakehouse"}), ("index.json", INDEX)):
-        (folder / name).write_text(json.dumps(content) + "\n", encoding="utf-8")
-    return conversations, utterances
+            if lines:
+                meta = {name: value for name, value in row.items() if name != column}
+                conversations[lines[0]["id"]] = {"meta": meta, "vectors": []}
+                utterances = utterances + len(lines)
+    contents = {
+        "conversations": conversations,
+        "speakers": {name: {"meta": {}, "vectors": []} for name in sorted(speakers)},
+        "corpus": {"made_by": "edos-lakehouse"},
+        "index": INDEX,
+    }
+    for name, content in contents.items():
+        (folder / f"{name}.json").write_text(_plain(content) + "\n", encoding="utf-8")
+    return len(conversations), utterances
 
 
 def _rows(files: list[Path]) -> Iterator[dict[str, Any]]:
@@ -113,25 +112,6 @@ def _utterances(row: Mapping[str, Any], column: str) -> Iterator[dict[str, Any]]
             "vectors": [],
         }
         last = f"{name}_{place}"
-
-
-class _Objects:
-    """A file with one JSON object, whose members are written one after the other."""
-
-    def __init__(self, path: Path) -> None:
-        self._file = path.open("w", encoding="utf-8")
-        self._next = "{"
-
-    def __enter__(self) -> "_Objects":
-        return self
-
-    def add(self, name: str, value: Mapping[str, Any]) -> None:
-        self._file.write(f"{self._next}\n{_plain(name)}: {_plain(value)}")
-        self._next = ","
-
-    def __exit__(self, *_: object) -> None:
-        with self._file:
-            self._file.write("\n}\n" if self._next == "," else "{}\n")
 
 
 def _plain(value: Any) -> str:
