@@ -22,7 +22,7 @@ class Removed(NamedTuple):
 REMOVED: dict[str, Removed] = {
     "edos.crowd_aggregation": Removed("majority", "two of three workers agree, as in EDOS 3.2"),
     "edos.annotation.order": Removed("readability", "the most readable turns are asked first, as in EDOS 3.2"),
-    "edos.annotation.readability_alpha": Removed(87.0, "etl/edos/readability.py has the constants of EDOS A"),
+    "edos.annotation.readability_alpha": Removed(87, "etl/edos/readability.py has the constants of EDOS A"),
     "edos.annotation.distinct_weight": Removed(0.04, "etl/edos/readability.py has the constants of EDOS A"),
     "edos.annotation.quiz_characters": Removed((20, 160), "etl/edos/quiz.py has the lengths"),
     "edos.annotation.seed": Removed(13, "HITs are drawn by content alone"),
