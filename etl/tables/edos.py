@@ -50,10 +50,10 @@ CROWD_LABELS = Table(
     "One annotated turn with its history and the label that its workers agreed on (EDOS 3.2).",
     """
     dialogue_id string, turn int, turns array<string>,
-    label string COMMENT 'by edos.crowd_aggregation; null without one',
+    label string COMMENT 'the majority; null without one',
     votes array<string> COMMENT 'labels as voted, in order of worker_id', source string,
     probabilities array<struct<label: string, probability: double>>
-      COMMENT 'of the labels, the most probable first: shares of the votes, or by Dawid-Skene from 0.01 on'
+      COMMENT 'of the labels, the most probable first: shares of the votes'
     """,
     ("dialogue_id", "turn"),
 )

@@ -20,8 +20,6 @@ MTURK = {
     "Input.item_2": "i2",
 }
 MIN = {"hit_id": "h1", "item_id": "i1", "annotator": 4, "annotation_id": 9, "lead_time": 3.5}
-SURVEY = {"ResponseId": "R_1", "Status": "IP Address", "hit_id": "h1", "item_1": "i1", "item_2": "i2"}
-DOCCANO = {"id": 1, "text": "So .", "hit_id": "h1", "item_id": "i1"}
 
 
 def table(*rows: dict[str, Any]) -> str:
