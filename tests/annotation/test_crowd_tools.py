@@ -30,10 +30,6 @@ def table(*rows: dict[str, Any]) -> str:
     return text.getvalue()
 
 
-def lines(*documents: dict[str, Any]) -> str:
-    return "\n".join(map(json.dumps, documents))
-
-
 def read(name: str, content: Any) -> list[dict[str, Any]]:
     text = content if isinstance(content, str) else json.dumps(content)
     return list(answers_in(name, io.BytesIO(text.encode())))
