@@ -21,7 +21,6 @@ class FormAnswers(Part):
     answers: tuple[str, ...] = outside((), description="the page's answer files (.json, .jsonl, .csv), or folders")
     known_raters: tuple[str, ...] = Field((), description="whose answers count; empty: everybody's")
     keep_half_done: bool = Field(False, description="answers of tasks that were not done to their end count, too")
-    require_signed: bool = Field(False, description="only answers by a signed link (`links.csv`) count")
 
 
 class FormSettings(FormAnswers, FormPosting):

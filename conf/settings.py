@@ -106,16 +106,6 @@ class PipelineSettings(Section):
         description="modules that are told what stages do, each with the file or address that it writes to",
     )
     retrain_on_growth: bool = Field(True, description="train again when a table that the training reads has changed")
-    open_lineage: str | None = Field(
-        None, description="file (JSON Lines) or http(s) address that receives OpenLineage events of stage runs"
-    )
-    metrics: str | None = Field(
-        None,
-        description="file (.prom, for node_exporter) or http(s) address (push gateway) that gets Prometheus figures",
-    )
-    open_lineage_namespace: str = Field(
-        "edos-lakehouse", min_length=1, description="OpenLineage namespace of jobs and models"
-    )
 
 
 class MlflowSettings(Section):

@@ -136,9 +136,6 @@ class ModelSettings(Section):
         description="ours: judges the labels of Emo Pillars' examples; a language model, or one of our classifiers of "
         "passages such as models:/emo-pillars-contextual@champion; null: none does",
     )
-    llm_annotator: str | None = added(
-        None, description="ours: a language model that labels turns that the crowd labelled; null: none does"
-    )
     toxicity: str | None = Field(
         None, description="a classifier with a label toxic or toxicity; null: a list of profane words stands in"
     )

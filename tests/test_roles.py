@@ -29,8 +29,6 @@ ROLES = {
         "etl.training.served_files",
         "etl.training.signatures",
         "etl.training.recipes.turn_segmenter",
-        "etl.publishing.metrics",
-        "etl.publishing.open_lineage",
         "etl.cli.fetch_data",
         "etl.cli.safety",
         "etl.safety.words",
@@ -51,7 +49,6 @@ ROLES = {
         "etl.cli.chat",
         "etl.cli.reply_shell",
         "etl.edos.similarity_search",
-        "etl.publishing.exported_classifier",
         "etl.safety.__main__",
         "etl.safety.classifier",
         "etl.safety.examples",
@@ -98,9 +95,11 @@ for name in sorted(names):
 
 
 def modules() -> list[str]:
+    """The modules of the core."""
     files = (path for package in ("conf", "udfs", "etl", "jobs") for path in (REPOSITORY / package).rglob("*.py"))
     parts = (path.relative_to(REPOSITORY).with_suffix("").parts for path in files)
-    return sorted(".".join(part[:-1] if part[-1] == "__init__" else part) for part in parts)
+    names = (".".join(part[:-1] if part[-1] == "__init__" else part) for part in parts)
+    return sorted(name for name in names if not name.startswith("etl.extras."))
 
 
 def role_of(module: str) -> str:

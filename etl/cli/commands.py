@@ -358,23 +358,9 @@ declare(
     _option("--link", "link_only", is_flag=True, help="Only print the link: a server runs already."),
 )
 declare(
-    "convokit",
-    "Write an export as a ConvoKit corpus.",
-    "etl.cli.convokit:open_convokit",
-    _option("--export", metavar="FOLDER", help="Default: <lakehouse.root>/exports/<publishing.name>."),
-    _option("--out", metavar="FOLDER", help="Of the corpus (default: beside the export, -convokit)."),
-)
-declare(
     "restore-text",
     "Restore the texts of an export that refers to OPUS.",
     "etl.publishing.dataset_export:restore_text",
-)
-declare(
-    "export-model",
-    "Write a trained classifier as a folder for transformers.",
-    "etl.cli.model_export:open_export",
-    click.Argument(["name"]),
-    _option("--out", metavar="FOLDER", help="Default: <lakehouse.root>/exports/models/<name>."),
 )
 declare("doctor", "Print what a local run finds on this machine, with cures.", "etl.cli.doctor:doctor")
 declare(

@@ -16,7 +16,6 @@ from pyspark.sql import SparkSession
 from conf.errors import InputError, LossError
 from conf.settings import Settings
 from etl.cli.run_errors import RunError, fault_line, is_bad_input
-from etl.cli.stage_events import publisher, recorder
 from etl.pipeline import session
 from etl.pipeline.lease import events, leased
 from etl.pipeline.model_checks import check_models
@@ -170,7 +169,6 @@ def _run_locked(
     require_lock: Callable[[], None],
 ) -> None:
     """Do what `run_stages` does, while no other run has the lock; ``require_lock`` raises once it is lost."""
-    publish = publisher(settings, progress.say)
     known = _events(spark, settings)
     contexts = PipelineContext(spark, settings)
     require_inputs(stages, settings)
@@ -180,11 +178,9 @@ def _run_locked(
     if any(isinstance(stage.writes, Table) and stage.models for stage in stages):
         for line in idle_gpus(is_local(spark), gpus_here()):
             progress.say_once(line)
-    told = recorder(settings, contexts, progress.say)
     observers = Observers(contexts, progress.say)
 
     def failed(stage: Stage, error: BaseException) -> None:
-        told.failed(stage, error)
         observers.finished(stage, None, error)
 
     try:
@@ -212,13 +208,11 @@ def _run_locked(
                     plan = context.plan(stage, again)
                 work = partial(run_stage, context, stage, plan, progress)
                 with progress.stage(stage.name, plan.why), failures_recorded(context, stage, plan):
-                    told_work = partial(told.run, stage, plan, work)
-                    event = observers.watched(stage, plan, told_work) if plan.why is not None else None
+                    event = observers.watched(stage, plan, work) if plan.why is not None else None
             known = _events(spark, settings)
             if event is not None:
                 progress.done(event)
     finally:
-        publish(contexts)
         observers.closed(contexts)
 
 

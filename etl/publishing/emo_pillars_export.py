@@ -13,7 +13,7 @@ from conf import resources
 from conf.emo_pillars_settings import EmoPillarsPublishing
 from conf.taxonomy import GOEMOTIONS_MAPPING, GOEMOTIONS_NAME, EmotionTaxonomy, load_emotion_taxonomy
 from etl.analysis import croissant
-from etl.analysis.dataset_card import SPLITS, Features, citation, example_row, front_matter
+from etl.analysis.dataset_card import SPLITS, About, Features, citation, example_row, table_rows
 from etl.analysis.pages import shown
 from etl.emo_pillars.examples import split_of
 from etl.pipeline.folders import Folders
@@ -30,7 +30,6 @@ from etl.publishing.exports import (
     fingerprint,
     first_row,
     refuse_foreign,
-    table_rows,
 )
 
 METHOD = "emo_pillars"
@@ -99,7 +98,9 @@ def publish_emo_pillars(made: Made, run: StageRun, settings: EmoPillarsPublishin
     example = first_row(run.spark, folder, manifest, ROWS.key)
     card = emo_pillars_card(settings, figures, label_map, views, taxonomy, example)
     folders.write_text(f"{folder}/{CARD}", card)
-    folders.write_text(f"{folder}/{CROISSANT}", emo_pillars_croissant(settings, figures, taxonomy, manifest.written))
+    folders.write_text(
+        f"{folder}/{CROISSANT}", about_emo_pillars(settings, figures, taxonomy).croissant(manifest.written)
+    )
     return folder
 
 
@@ -288,6 +289,7 @@ def emo_pillars_card(
         taxonomy: its labels are the classes that loaders read.
         example: a row as JSON.
     """
+    about = about_emo_pillars(settings, figures, taxonomy)
     template = Template(resources.text("publishing/emo_pillars_card.md"))
     names = [one for one in label_map if one.label and one.raw_label != one.label and one.soft_labels]
     text = template.substitute(
@@ -295,7 +297,7 @@ def emo_pillars_card(
         examples=shown(sum(figures.rows.values())),
         contextual=shown(figures.contextual),
         taxonomy=named(taxonomy),
-        datasheet=emo_pillars_datasheet(figures, taxonomy).as_markdown(),
+        datasheet=about.datasheet,
         example=example_row(example, "requests"),
         citation=citation(settings.name, METHOD),
         splits=table_rows((split, figures.rows[split]) for split in SPLITS if split in figures.rows),
@@ -311,19 +313,7 @@ def emo_pillars_card(
         models=table_rows((*figures.models, *figures.judges)),
         faults=table_rows(figures.faults),
     )
-    classes = Features(
-        croissant.EMO_PILLARS, taxonomy.names, name=ROWS.name, classes=("label", "primary_label"), number="float64"
-    )
-    head = front_matter(
-        figures.rows,
-        settings.formats,
-        ["en"],
-        settings.name,
-        licence=settings.licence.lower(),
-        tags=TAGS,
-        features=classes,
-    )
-    return f"---\n{head}---\n\n{text}"
+    return about.card(text)
 
 
 def named(taxonomy: EmotionTaxonomy) -> str:
@@ -332,31 +322,8 @@ def named(taxonomy: EmotionTaxonomy) -> str:
     return f"{taxonomy.name}{ending} {len(taxonomy.names)} labels"
 
 
-def emo_pillars_croissant(
-    settings: EmoPillarsPublishing, figures: Figures, taxonomy: EmotionTaxonomy, published: str = ""
-) -> str:
-    """Return the export's Croissant file: the card's facts for programs.
-
-    Args:
-        settings, figures, taxonomy: see :func:`emo_pillars_card`.
-        published: the day of publication, as YYYY-MM-DD; "" if it is not known.
-    """
-    sheet = emo_pillars_datasheet(figures, taxonomy)
-    sheet.published = published
-    return croissant.croissant(
-        settings.name,
-        sheet.questions[1][1],
-        sheet,
-        croissant.EMO_PILLARS,
-        licence=settings.licence,
-        languages=["en"],
-        formats=settings.formats,
-        citation=citation(settings.name, METHOD),
-    )
-
-
-def emo_pillars_datasheet(figures: Figures, taxonomy: EmotionTaxonomy) -> croissant.Datasheet:
-    """Return the answers to a datasheet's questions, for the card and the Croissant file."""
+def about_emo_pillars(settings: EmoPillarsPublishing, figures: Figures, taxonomy: EmotionTaxonomy) -> About:
+    """Return what is said of an export; the arguments are those of :func:`emo_pillars_card`."""
     models = sorted({model for _, model, _ in figures.models})
     facts = {
         "examples": shown(sum(figures.rows.values())),
@@ -364,4 +331,8 @@ def emo_pillars_datasheet(figures: Figures, taxonomy: EmotionTaxonomy) -> croiss
         "taxonomy": named(taxonomy),
         "models": ", ".join(models) or "a language model",
     }
-    return croissant.Datasheet("emo_pillars", facts)
+    features = Features(
+        croissant.EMO_PILLARS, taxonomy.names, name=ROWS.name, classes=("label", "primary_label"), number="float64"
+    )
+    sheet = croissant.Datasheet("emo_pillars", facts)
+    return About(settings.name, METHOD, figures.rows, settings.formats, ["en"], settings.licence, features, sheet, TAGS)

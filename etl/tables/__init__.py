@@ -45,13 +45,11 @@ NAMES = re.compile(rf"(?<![\w.`'])({'|'.join(map(re.escape, (*TABLES, *VIEWS)))}
 
 OF_SETS = ("edos", "replies", "ops", "analysis")
 """Schemas of which each named set has its own; the first of its tables is ``subtitles.clean_dialogues``."""
-ALSO_OF_SETS = (subtitles.CLEAN_DIALOGUES.name, llm.ANNOTATOR.name)
-"""Tables of other schemas of which it has its own too."""
 
 
 def is_of_sets(name: str) -> bool:
     """Return whether each set of ``lakehouse.set`` has a table or view of its own: all from clean dialogues on."""
-    return name in ALSO_OF_SETS or name.partition(".")[0] in OF_SETS
+    return name == subtitles.CLEAN_DIALOGUES.name or name.partition(".")[0] in OF_SETS
 
 
 def in_set(name: str, own: str) -> str:

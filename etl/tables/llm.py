@@ -48,4 +48,3 @@ JUDGE = generations("emo_pillars_judge", "which labels of an example fit its wor
 AUGMENTED = generations("augesc_augmenter", "a conversation continued from a query by the tuned model (AugESC 4.2)")
 REPAIRED = generations("augesc_repairs", "a conversation continued from its last good turn (ours)")
 UNTUNED = generations("augesc_untuned", "a conversation continued by the model before tuning (AugESC 4.3)")
-ANNOTATOR = generations("edos_llm_annotator", "the label of a turn with its history (ours)")

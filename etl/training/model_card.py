@@ -37,8 +37,7 @@ mlflow models serve -m models:/{name}@champion --env-manager local -p 5001
 curl http://127.0.0.1:5001/invocations -H 'Content-Type: application/json' -d '{request}'
 ```
 
-The encoder alone, without the head (`head.safetensors` with `head.json`), is a plain transformers folder, as below;
-`python -m jobs export-model` writes both as one.
+The encoder alone, without the head (`head.safetensors` with `head.json`), is a plain transformers folder, as below.
 
 ```python
 from transformers import AutoModel, AutoTokenizer

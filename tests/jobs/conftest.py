@@ -19,7 +19,7 @@ REPOSITORY = Path(__file__).resolve().parents[2]
 CONNECTIONS = Path(tempfile.gettempdir(), f"edos-tests-connections-{os.getpid()}.txt")
 """To which each process of a run appends its attempts to reach another machine."""
 SAID = "said.txt"  # beside the finished lakehouse: what its runs printed
-ON_REQUEST = "export_annotation,export_audit,report_dataset,export_dataset"
+ON_REQUEST = "export_annotation,report_dataset,export_dataset"
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,6 @@ class TinyRun:
             "edos.annotation.per_class": 3,
             "edos.annotation.dialogues_per_hit": 3,
             "edos.annotation.quiz_per_hit": 2,
-            "edos.audit.per_stratum": 1,
             "edos.top_n": 100,
             "edos.expansion.enabled": "false",
             "models.weak_encoder": f"file:{self.encoder}",

@@ -28,7 +28,6 @@ WRITING = [stage for stage in all_stages() if stage.writes is not None]
 NEEDS_MORE = {
     "find_subtitles": "subtitles.sources is empty: name a folder",
     "collect_annotations": "edos.crowd_votes is empty: name one or more files",
-    "rank_label_doubts": "edos.seeds has too few labelled turns to doubt any",
     "compare_classifiers": "edos.training_dialogues has no rows of crowd",
     "evaluate_response_generator": "replies.generated is empty",
     "emo_pillars_read_emocontext": "emo_pillars.emocontext is not set",

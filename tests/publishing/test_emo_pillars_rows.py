@@ -18,9 +18,9 @@ from etl.publishing.emo_pillars_export import (
     ROWS,
     Figures,
     Made,
+    about_emo_pillars,
     as_csv,
     emo_pillars_card,
-    emo_pillars_croissant,
     faults_of,
     judges_of,
     mapped_names,
@@ -106,7 +106,7 @@ def folder(spark: SparkSession, made: Made, tmp_path_factory: pytest.TempPathFac
     example = first_row(spark, str(place), done, ROWS.key)
     card = emo_pillars_card(settings, figures, label_map, {}, OURS.taxonomy, example)
     (place / "README.md").write_text(card, "utf-8")
-    described = emo_pillars_croissant(settings, figures, OURS.taxonomy, done.written)
+    described = about_emo_pillars(settings, figures, OURS.taxonomy).croissant(done.written)
     (place / "croissant.json").write_text(described, "utf-8")
     (place / "label_map.csv").write_text(as_csv(label_map), "utf-8")
     return place

@@ -1,4 +1,4 @@
-"""Batches as tasks of Label Studio and Potato, and their answers as answers of the page."""
+"""Batches as tasks of Label Studio, and its answers as answers of the page."""
 
 import json
 from io import BytesIO
@@ -6,11 +6,10 @@ from typing import Any
 from xml.etree import ElementTree
 
 import pytest
-import yaml
 
 from conf.taxonomy import load_taxonomy
+from etl.annotation.label_studio import label_studio_files
 from etl.annotation.labelling import batch_id_of
-from etl.annotation.other_tools import tool_files
 from tests.annotation.batches import task
 from udfs.answer_files import answers_in
 
@@ -19,7 +18,7 @@ TASKS = [task("h1", 1, turns=["<b> \u2028 ?", "I 'm fine ."]), task("h1", 2), ta
 
 
 def files() -> dict[str, str]:
-    return tool_files(TASKS, batch_id_of(TASKS), TAXONOMY)
+    return label_studio_files(TASKS, batch_id_of(TASKS), TAXONOMY)
 
 
 def read(name: str, content: Any) -> list[dict[str, Any]]:
@@ -55,8 +54,6 @@ def test_every_item_is_a_task_with_its_options_and_no_right_answer() -> None:
     ]
     assert tasks[0]["data"]["dialogue"][1] == {"author": "2", "text": "I'm fine."}
     assert [one["value"] for one in tasks[0]["data"]["options"]] == ["guilty", "sad", "ashamed", "Other"]
-    items = [json.loads(line) for line in files()["potato.jsonl"].split("\n") if line]
-    assert [one["id"] for one in items] == ["h1/ih11", "h1/ih12", "h2/ih21"]
     for content in files().values():
         assert "quiz" not in content
         assert "77-" not in content
@@ -72,9 +69,6 @@ def test_the_interfaces_name_the_fields_of_the_tasks_and_every_label() -> None:
     assert len(names) == len(set(names))
     assert {tag.get("toName") for tag in view.iter("Choices")} <= set(names)
     assert [tag.get("value") for tag in view.iter("Choice")] == list(TAXONOMY.names)
-    potato = yaml.safe_load(files()["potato.yaml"])
-    assert potato["annotation_schemes"][0]["labels"] == list(TAXONOMY.names)
-    assert potato["data_files"] == ["potato.jsonl"]
 
 
 def test_answers_of_label_studio_come_back() -> None:
@@ -117,34 +111,6 @@ def test_a_task_without_ids_is_no_known_item(data: Any) -> None:
     exported = [{**one, "data": data} for one in label_studio_export()]
     assert all(row["hit_id"] is None for row in read("export.json", exported))
     assert read("export.json", [{"data": {}, "annotations": [3]}])[0]["fault"] == "not_readable"
-
-
-def test_answers_of_potato_come_back() -> None:
-    lines = [
-        {
-            "user_id": "ann",
-            "instance_id": "h1/ih11",
-            "displayed_text": "x",
-            "label_annotations": {"label": {"sad": "5"}},
-            "span_annotations": [],
-            "behavioral_data": {},
-        },
-        {"user_id": "ann", "id": "h1/ih12", "label_annotations": {"label": {"sad": None, "proud": True}}},
-        {"user_id": "ann", "id": "h2/ih21", "label_annotations": {"label": {"text_box": "joyful"}}},
-        {"user_id": "ann", "id": "h2/ih21", "label_annotations": {"label": {"sad": "1", "proud": "1"}}},
-        {"user_id": None, "id": "nothing", "label_annotations": {"label": {"sad": "1"}}},
-        {"user_id": "ann", "id": "h1/ih11", "label_annotations": {"label": "sad"}},
-    ]
-    rows = read("annotated_instances.jsonl", "\n".join(map(json.dumps, lines)))
-    assert [(row.get("hit_id"), row.get("item_id"), row.get("worker_id"), row.get("value")) for row in rows] == [
-        ("h1", "ih11", "potato-ann", "sad"),
-        ("h1", "ih12", "potato-ann", "proud"),
-        ("h2", "ih21", "potato-ann", "joyful"),
-        (None, None, None, None),
-        (None, "nothing", None, "sad"),
-        (None, None, None, None),
-    ]
-    assert [row.get("fault") for row in rows] == [None, None, None, "not_readable", None, "not_readable"]
 
 
 def label_studio_task(annotations: list[dict[str, Any]]) -> bytes:

@@ -11,13 +11,13 @@ from typing import Any, ClassVar
 import pytest
 
 from conf.errors import InputError
-from conf.settings import Settings, load_settings
-from etl.cli.stage_events import publisher
+from conf.settings import load_settings
+from etl.extras.metrics import StageFigures, observer
 from etl.pipeline.lineage import StageEvent, StageLog
-from etl.pipeline.stages import REGISTRY
 from jobs import all_stages
 
 parser = pytest.importorskip("prometheus_client.parser")
+pytestmark = pytest.mark.slow
 STARTED = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
 
 
@@ -37,13 +37,13 @@ ROWS = [
 ]
 
 
-def context() -> Any:
+def logs() -> dict[str, StageLog]:
     log = StageLog(SimpleNamespace(rows=lambda table: ROWS))  # type: ignore[arg-type]
-    return SimpleNamespace(of=lambda stage: SimpleNamespace(log=log))
+    return dict.fromkeys((stage.name for stage in all_stages()), log)
 
 
-def at(place: str, **more: object) -> Settings:
-    return load_settings("local", [], {"pipeline.metrics": place, **more})
+def figures(place: str, **more: object) -> StageFigures:
+    return observer(place, SimpleNamespace(settings=load_settings("local", [], more)))  # type: ignore[arg-type]
 
 
 def read_back(text: str) -> dict[tuple[str, ...], float]:
@@ -55,11 +55,8 @@ def read_back(text: str) -> dict[tuple[str, ...], float]:
 
 
 def test_the_file_has_the_figures_of_every_stage_that_ran(tmp_path: Path) -> None:
-    assert {stage.name for stage in all_stages()} == set(REGISTRY)
     place = tmp_path / "new" / "edos.prom"
-    said: list[str] = []
-    publish = publisher(at(str(place)), said.append)
-    publish(context())
+    figures(str(place)).closed(logs())
     found = read_back(place.read_text())
     ended = STARTED.replace(minute=2).timestamp()
     assert {key[1:]: value for key, value in found.items() if key[0] == "rows" and "ingest_subtitles" in key} == {
@@ -85,10 +82,9 @@ def test_the_file_has_the_figures_of_every_stage_that_ran(tmp_path: Path) -> Non
     assert found["runs", "failed", "", "choose_uploads"] == 1
     assert found["runs", "done", "", "choose_uploads"] == 1
     assert "canary-word" not in place.read_text()
-    publish(context())
+    figures(str(place)).closed(logs())
     assert read_back(place.read_text()) == found
     assert [path.name for path in place.parent.iterdir()] == ["edos.prom"]
-    assert said == []
 
 
 class Gateway(BaseHTTPRequestHandler):
@@ -113,10 +109,8 @@ def gateway() -> Iterator[str]:
 
 
 def test_a_gateway_receives_them_apart_for_each_set(gateway: str) -> None:
-    said: list[str] = []
     for own in ("", "pilot"):
-        publisher(at(gateway, **{"lakehouse.set": own}), said.append)(context())
-    assert said == []
+        figures(gateway, **{"lakehouse.set": own}).closed(logs())
     assert [path for path, _ in Gateway.received] == [
         "/metrics/job/edos-lakehouse",
         "/metrics/job/edos-lakehouse/set/pilot",
@@ -124,30 +118,7 @@ def test_a_gateway_receives_them_apart_for_each_set(gateway: str) -> None:
     assert read_back(Gateway.received[0][1].decode())["rows", "in", "", "ingest_subtitles"] == 10
 
 
-@pytest.mark.parametrize("place", ["http://user:canary-word@127.0.0.1:9", "/proc/nowhere/edos.prom"])
-def test_a_place_that_takes_nothing_is_told_and_stops_nothing(place: str) -> None:
-    said: list[str] = []
-    publisher(at(place), said.append)(context())
-    (line,) = said
-    assert line.startswith("figures for Prometheus are lost: ")
-    assert "canary-word" not in line
-    assert "\n" not in line
-
-
 @pytest.mark.parametrize("place", ["s3://bucket/edos.prom", "dbfs:/edos.prom", "statsd://host:8125"])
 def test_a_place_in_a_store_is_refused_before_the_run(place: str) -> None:
-    with pytest.raises(InputError, match=r"pipeline\.metrics"):
-        publisher(at(place), print)
-
-
-def test_without_the_setting_nothing_is_published(tmp_path: Path) -> None:
-    publisher(Settings(), print)(context())
-
-
-def test_a_missing_library_is_bad_input(monkeypatch: pytest.MonkeyPatch) -> None:
-    import sys
-
-    monkeypatch.setitem(sys.modules, "etl.publishing.metrics", None)
-    monkeypatch.delattr("etl.publishing.metrics", raising=False)
-    with pytest.raises(InputError, match="pip install prometheus-client"):
-        publisher(at("edos.prom"), print)
+    with pytest.raises(InputError, match="neither a local file nor"):
+        figures(place)

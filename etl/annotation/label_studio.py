@@ -1,36 +1,28 @@
-"""A batch as tasks of other annotation tools: Label Studio and Potato. ``udfs.answer_files`` reads their answers."""
+"""A batch as tasks of Label Studio, whose answers ``udfs.answer_files`` reads."""
 
 import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 from xml.etree import ElementTree
 
-import yaml
-
 from conf.taxonomy import Taxonomy
 from etl.annotation.labelling import LABEL, PROMPT, hits_of
 from etl.common.spelling import detokenised_text
 from udfs.answer_files import OTHER
 
-LABEL_STUDIO = ("label_studio.json", "label_studio.xml")
-POTATO = ("potato.jsonl", "potato.yaml")
 
-
-def tool_files(tasks: Sequence[Mapping[str, Any]], batch_id: str, taxonomy: Taxonomy) -> dict[str, str]:
-    """Return the tasks and the configuration of each tool by file name; right answers are in none of them.
+def label_studio_files(tasks: Sequence[Mapping[str, Any]], batch_id: str, taxonomy: Taxonomy) -> dict[str, str]:
+    """Return the tasks and the labelling interface by file name; right answers are in neither.
 
     Args:
-        tasks: rows of ``edos.annotation_tasks`` or ``edos.audit_tasks``.
+        tasks: rows of ``edos.annotation_tasks``.
         batch_id: of the batch.
         taxonomy: ``edos.taxonomy``.
     """
-    contents = (
-        json.dumps(label_studio_tasks(tasks, batch_id), ensure_ascii=False, indent=1) + "\n",
-        label_studio_config(taxonomy),
-        "".join(json.dumps(one, ensure_ascii=False) + "\n" for one in potato_items(tasks)),
-        potato_config(batch_id, taxonomy),
-    )
-    return dict(zip((*LABEL_STUDIO, *POTATO), contents, strict=True))
+    return {
+        "label_studio.json": json.dumps(label_studio_tasks(tasks, batch_id), ensure_ascii=False, indent=1) + "\n",
+        "label_studio.xml": label_studio_config(taxonomy),
+    }
 
 
 def label_studio_tasks(tasks: Sequence[Mapping[str, Any]], batch_id: str) -> list[dict[str, Any]]:
@@ -82,36 +74,3 @@ def label_studio_config(taxonomy: Taxonomy) -> str:
     )
     ElementTree.indent(view)
     return ElementTree.tostring(view, "unicode") + "\n"
-
-
-def potato_items(tasks: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Return one item per line; Potato offers all labels, because its labels are the same for all items."""
-    return [
-        {"id": f"{hit_id}/{task['item_id']}", "text": [detokenised_text(text) for text in task["turns"]]}
-        for hit_id, items in hits_of(tasks)
-        for task in items
-    ]
-
-
-def potato_config(batch_id: str, taxonomy: Taxonomy) -> str:
-    """Return the configuration with which ``potato start`` shows the items of ``potato.jsonl`` beside it."""
-    content = {
-        "annotation_task_name": batch_id,
-        "task_dir": ".",
-        "output_annotation_dir": "annotation_output",
-        "output_annotation_format": "jsonl",
-        "data_files": [POTATO[0]],
-        "item_properties": {"id_key": "id", "text_key": "text"},
-        "list_as_text": {"text_list_prefix_type": "number"},
-        "user_config": {"allow_all_users": True, "users": []},
-        "annotation_schemes": [
-            {
-                "annotation_type": "radio",
-                "name": LABEL,
-                "description": PROMPT,
-                "labels": list(taxonomy.names),
-                "label_requirement": {"required": True},
-            }
-        ],
-    }
-    return yaml.safe_dump(content, sort_keys=False, allow_unicode=True)

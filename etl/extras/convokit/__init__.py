@@ -1,4 +1,4 @@
-"""An export as a ConvoKit corpus: read and written as a stream, whole or not at all.
+"""An export as a ConvoKit corpus, written by ``python -m etl.extras.convokit EXPORT CORPUS``.
 
 Its files: ``utterances.jsonl``, ``conversations.json``, ``speakers.json``, ``corpus.json``, ``index.json``.
 """
@@ -33,54 +33,48 @@ def write_convokit(export: Path, out: Path) -> tuple[int, int]:
 
     Args:
         export: folder that ``export_dataset`` or ``augesc_export`` wrote, on this machine.
-        out: new or empty folder of the corpus, or one that holds a corpus, which is replaced.
+        out: new folder of the corpus; it is there only when the corpus is whole.
 
     Raises:
-        InputError: the export has no Parquet files or no texts, or ``out`` holds something else.
+        InputError: the export has no Parquet files or no texts, or ``out`` is there.
     """
     files = sorted(export.glob("parquet/*.parquet"))
     if not files:
         raise InputError(f"{export} has no Parquet files: run export_dataset first, or name an export")
-    if out.exists() and any(out.iterdir()) and not (out / "utterances.jsonl").is_file():
-        raise InputError(f"{out} holds files that are no corpus: name another folder")
+    if out.exists():
+        raise InputError(f"{out} is there: name a new folder")
     fresh = out.with_name(f"{out.name}.new")
     shutil.rmtree(fresh, ignore_errors=True)
     fresh.mkdir(parents=True)
     counts = _write(files, fresh)
-    before = out.with_name(f"{out.name}.old")
-    shutil.rmtree(before, ignore_errors=True)
-    if out.exists():
-        out.rename(before)
     fresh.rename(out)
-    shutil.rmtree(before, ignore_errors=True)
     return counts
 
 
 def _write(files: list[Path], folder: Path) -> tuple[int, int]:
-    conversations = utterances = 0
+    utterances = 0
     speakers: set[str] = set()
-    with (
-        (folder / "utterances.jsonl").open("w", encoding="utf-8") as spoken,
-        _Objects(folder / "conversations.json") as talks,
-    ):
+    conversations: dict[str, Any] = {}
+    with (folder / "utterances.jsonl").open("w", encoding="utf-8") as spoken:
         for row in _rows(files):
             column = next((name for name in LISTS if name in row), None)
             lines = list(_utterances(row, column)) if column else []
-            if not lines:
-                continue
             for line in lines:
                 spoken.write(_plain(line) + "\n")
                 speakers.add(line["speaker"])
-            meta = {name: value for name, value in row.items() if name != column}
-            talks.add(lines[0]["id"], {"meta": meta, "vectors": []})
-            conversations = conversations + 1
-            utterances = utterances + len(lines)
-    with _Objects(folder / "speakers.json") as people:
-        for name in sorted(speakers):
-            people.add(name, {"meta": {}, "vectors": []})
-    for name, content in (("corpus.json", {"made_by": "edos-lakehouse"}), ("index.json", INDEX)):
-        (folder / name).write_text(json.dumps(content) + "\n", encoding="utf-8")
-    return conversations, utterances
+            if lines:
+                meta = {name: value for name, value in row.items() if name != column}
+                conversations[lines[0]["id"]] = {"meta": meta, "vectors": []}
+                utterances = utterances + len(lines)
+    contents = {
+        "conversations": conversations,
+        "speakers": {name: {"meta": {}, "vectors": []} for name in sorted(speakers)},
+        "corpus": {"made_by": "edos-lakehouse"},
+        "index": INDEX,
+    }
+    for name, content in contents.items():
+        (folder / f"{name}.json").write_text(_plain(content) + "\n", encoding="utf-8")
+    return len(conversations), utterances
 
 
 def _rows(files: list[Path]) -> Iterator[dict[str, Any]]:
@@ -118,25 +112,6 @@ def _utterances(row: Mapping[str, Any], column: str) -> Iterator[dict[str, Any]]
             "vectors": [],
         }
         last = f"{name}_{place}"
-
-
-class _Objects:
-    """A file with one JSON object, whose members are written one after the other."""
-
-    def __init__(self, path: Path) -> None:
-        self._file = path.open("w", encoding="utf-8")
-        self._next = "{"
-
-    def __enter__(self) -> "_Objects":
-        return self
-
-    def add(self, name: str, value: Mapping[str, Any]) -> None:
-        self._file.write(f"{self._next}\n{_plain(name)}: {_plain(value)}")
-        self._next = ","
-
-    def __exit__(self, *_: object) -> None:
-        with self._file:
-            self._file.write("\n}\n" if self._next == "," else "{}\n")
 
 
 def _plain(value: Any) -> str:

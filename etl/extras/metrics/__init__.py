@@ -1,4 +1,7 @@
-"""Figures of the stages' runs for Prometheus: a file that node_exporter collects, or a push gateway."""
+"""Figures of the stages' runs for Prometheus: a file that node_exporter collects, or a push gateway.
+
+pipeline: {observers: {etl.extras.metrics: /var/lib/node_exporter/edos_lakehouse.prom}}
+"""
 
 import os
 from collections.abc import Mapping
@@ -10,13 +13,58 @@ from prometheus_client import CollectorRegistry, Gauge, push_to_gateway, write_t
 from conf.errors import InputError
 from conf.places import local_path
 from conf.redaction import without_user_info
-from etl.pipeline.lineage import StageLog
+from etl.pipeline.lineage import StageEvent, StageLog
+from etl.pipeline.planner import PipelineContext, StagePlan
+from etl.pipeline.stages import Stage
 
 GATEWAYS = ("http://", "https://")
 PREFIX = "edos_lakehouse_stage_"
 STATES = ("done", "failed", "stopped")
 TIMEOUT_SECONDS = 5.0
 ROWS = {"in": "rows_in", "out": "rows_out", "dropped": "rows_dropped", "quarantined": "rows_quarantined"}
+
+
+def observer(place: str, context: PipelineContext) -> "StageFigures":
+    """Return what publishes the figures of all stages' last runs when a run is over.
+
+    Raises:
+        InputError: the place is neither a file of this machine nor the address of a gateway.
+    """
+    if not place.startswith(GATEWAYS) and local_path(place) is None:
+        raise InputError(
+            f"pipeline.observers: {without_user_info(place)} is neither a local file nor an http(s) address"
+        )
+    return StageFigures(place, context.settings.lakehouse.set)
+
+
+class StageFigures:
+    """Writes figures to a file, which is replaced at once, or sends them to a push gateway.
+
+    Args:
+        place: a path, or the http(s) address of a push gateway.
+        of_set: ``lakehouse.set``; it groups the figures of a gateway, so that sets do not replace each other's.
+    """
+
+    def __init__(self, place: str, of_set: str) -> None:
+        self.place = place
+        self.of_set = of_set
+
+    def started(self, stage: Stage, plan: StagePlan) -> None:
+        """Do nothing: figures are those of the ledger."""
+
+    def finished(self, stage: Stage, plan: StagePlan | None, result: StageEvent | BaseException) -> None:
+        """Do nothing: figures are those of the ledger."""
+
+    def closed(self, logs: Mapping[str, StageLog]) -> None:
+        """Publish the figures of every stage that ever ran."""
+        registry = collected(logs, self.of_set)
+        if self.place.startswith(GATEWAYS):
+            group = {"set": self.of_set} if self.of_set else {}
+            push_to_gateway(self.place, "edos-lakehouse", registry, grouping_key=group, timeout=TIMEOUT_SECONDS)
+            return
+        path = Path(local_path(self.place) or self.place)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_to_textfile(os.fspath(path), registry)
 
 
 def collected(logs: Mapping[str, StageLog], of_set: str) -> CollectorRegistry:
@@ -56,29 +104,3 @@ def collected(logs: Mapping[str, StageLog], of_set: str) -> CollectorRegistry:
             if (count := getattr(last, column)) is not None:
                 rows.labels(stage, of_set, kind).set(count)
     return registry
-
-
-def require_place(place: str) -> None:
-    """Raise an InputError where a place is neither a file of this machine nor the address of a gateway."""
-    if not place.startswith(GATEWAYS) and local_path(place) is None:
-        raise InputError(f"pipeline.metrics: {without_user_info(place)} is neither a local file nor an http(s) address")
-
-
-def publish(registry: CollectorRegistry, place: str, of_set: str) -> None:
-    """Write the figures to a file, which is replaced at once, or send them to a push gateway.
-
-    Args:
-        registry: of `collected`.
-        place: a path, or the http(s) address of a push gateway.
-        of_set: groups the figures of a gateway, so that sets do not replace each other's.
-
-    Raises:
-        OSError: it cannot be written or reached.
-    """
-    if place.startswith(GATEWAYS):
-        group = {"set": of_set} if of_set else {}
-        push_to_gateway(place, "edos-lakehouse", registry, grouping_key=group, timeout=TIMEOUT_SECONDS)
-        return
-    path = Path(local_path(place) or place)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    write_to_textfile(os.fspath(path), registry)

@@ -1,8 +1,6 @@
-"""A ConvoKit corpus of an export: its files, what it refuses, ConvoKit's own reader, and the memory it takes."""
+"""A ConvoKit corpus of an export: its files, what it refuses, and ConvoKit's own reader."""
 
 import json
-import subprocess
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -12,10 +10,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from conf.errors import InputError
-from etl.cli.command_line import main
-from etl.publishing.convokit import write_convokit
+from etl.extras.convokit import write_convokit
 
-REPOSITORY = Path(__file__).resolve().parents[2]
+pytestmark = pytest.mark.slow
 HOSTILE = 'A "quoted" line \u2028 and \U0001f600'
 
 
@@ -60,7 +57,6 @@ def test_every_turn_is_an_utterance_that_replies_to_the_one_before(corpus: Path)
     assert set(read(corpus / "speakers.json")) == {"unknown"}
     assert set(read(corpus / "index.json")) >= {"utterances-index", "speakers-index", "conversations-index"}
     assert not corpus.with_name("out.new").exists()
-    assert not corpus.with_name("out.old").exists()
 
 
 def test_the_roles_of_augesc_are_speakers(tmp_path: Path) -> None:
@@ -70,31 +66,17 @@ def test_the_roles_of_augesc_are_speakers(tmp_path: Path) -> None:
     assert set(read(tmp_path / "out" / "speakers.json")) == {"seeker", "supporter"}
 
 
-def test_the_same_export_gives_the_same_bytes_and_replaces_a_corpus(corpus: Path) -> None:
-    before = {path.name: path.read_bytes() for path in corpus.iterdir()}
-    write_convokit(corpus.with_name("edos"), corpus)
-    assert {path.name: path.read_bytes() for path in corpus.iterdir()} == before
-
-
-def test_what_is_missing_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_is_missing_is_told(tmp_path: Path) -> None:
     place = {"dialogue_id": "1-0", "turns": [{"sentence_first": 0, "sentence_last": 1, "text_check": "x"}]}
     referring = export(tmp_path / "referring", {"train-00000-of-00001": [place]})
     with pytest.raises(InputError, match="restore-text"):
         write_convokit(referring, tmp_path / "out")
     assert not (tmp_path / "out").exists()
     (tmp_path / "mine").mkdir()
-    (tmp_path / "mine" / "thesis.txt").write_text("x")
-    with pytest.raises(InputError, match="no corpus"):
+    with pytest.raises(InputError, match="name a new folder"):
         write_convokit(referring, tmp_path / "mine")
-    assert main(["convokit", "--set", f"lakehouse.root={tmp_path}"]) == 2
-    assert "has no Parquet files" in capsys.readouterr().err
-
-
-def test_the_command_writes_it_beside_the_export(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    export(tmp_path / "exports" / "edos", {"train-00000-of-00001": [edos(1, 3)]})
-    assert main(["convokit", "--set", f"lakehouse.root={tmp_path}"]) == 0
-    assert "1 conversations with 3 utterances" in capsys.readouterr().out
-    assert (tmp_path / "exports" / "edos-convokit" / "utterances.jsonl").is_file()
+    with pytest.raises(InputError, match="has no Parquet files"):
+        write_convokit(tmp_path / "mine", tmp_path / "out")
 
 
 def test_convokit_loads_it(corpus: Path) -> None:
@@ -108,30 +90,3 @@ def test_convokit_loads_it(corpus: Path) -> None:
     assert texts == [f"{HOSTILE} {place}" for place in range(3)]
     assert conversation.meta["split"] == "train"
     assert loaded.get_utterance("77-1_1").meta["label"] == "sad"
-
-
-MEASURE = """
-import re, sys
-from pathlib import Path
-from etl.publishing.convokit import write_convokit
-written = write_convokit(Path(sys.argv[1]), Path(sys.argv[2]))
-print(*written, re.search(r"VmHWM:\\s+(\\d+)", Path("/proc/self/status").read_text())[1])
-"""
-"""The peak of memory is not ``ru_maxrss``, which a new process takes over from the one that starts it."""
-
-
-@pytest.mark.slow
-def test_a_million_turns_take_less_than_a_gigabyte(tmp_path: Path) -> None:
-    (tmp_path / "edos" / "parquet").mkdir(parents=True)
-    path = tmp_path / "edos" / "parquet" / "train-00000-of-00001.parquet"
-    rows = pa.Table.from_pylist([edos(number, 4) for number in range(2_500)])
-    with pq.ParquetWriter(path, rows.schema) as writer:
-        for part in range(100):
-            names = pa.array([f"{part}-{number}" for number in range(2_500)])
-            writer.write_table(rows.set_column(0, "dialogue_id", names))
-    command = [sys.executable, "-c", MEASURE, str(tmp_path / "edos"), str(tmp_path / "out")]
-    done = subprocess.run(command, cwd=REPOSITORY, capture_output=True, text=True, check=True)
-    conversations, utterances, kilobytes = map(int, done.stdout.split())
-    assert (conversations, utterances) == (250_000, 1_000_000)
-    assert kilobytes < 1_000_000, kilobytes
-    print(f"{kilobytes / 1000:.0f} MB")
