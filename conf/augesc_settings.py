@@ -125,11 +125,6 @@ class GenerationSettings(RolePlaying, Untuned, Augmenting):
         ("augmenter", "untuned"),
         description="the tuned model, and what it is compared with; none for texts from elsewhere alone",
     )
-    strategies: bool = added(
-        False,
-        description="ours: the tuned model learns from turns that begin with their strategy, as [Question] Why?, "
-        "and names strategies itself; they are no part of the utterances",
-    )
 
     @property
     def augments(self) -> bool:
@@ -164,12 +159,6 @@ class FilterSettings(Section):
     role_words: tuple[str, ...] = Field(("Human", "AI"), description="as they are written")
     seeker: UtteranceLengths = UtteranceLengths(least_average=7)
     supporter: UtteranceLengths = UtteranceLengths(least_average=9)
-
-
-class RepairSettings(Section):
-    """Texts that fail one requirement at one turn, continued from the turn before it (ours)."""
-
-    attempts: int = added(0, ge=0, le=20, description="continuations of each; 0: none, as in the paper")
 
 
 class ChatSettings(Section):
@@ -269,7 +258,6 @@ class AugescSettings(Section):
     prompt: InstructionSettings = added(InstructionSettings())
     generation: GenerationSettings = GenerationSettings()
     filters: FilterSettings = FilterSettings()
-    repair: RepairSettings = added(RepairSettings())
     statistics: StatisticsSettings = StatisticsSettings()
     chat: ChatSettings = ChatSettings()
     publishing: AugescPublishing = AugescPublishing()

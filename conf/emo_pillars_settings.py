@@ -27,7 +27,6 @@ class StepSettings(Section):
     rewrites: DecodingSettings = _step(300)
     topic_names: DecodingSettings = _step(40)
     topic_categories: DecodingSettings = _step(500)
-    judge: DecodingSettings = added(_step(200), description="ours: of the judge of labels")
 
 
 def _replaced() -> Any:
@@ -48,7 +47,6 @@ class PromptSettings(Section):
     rewrites: dict[str, str] = _replaced()
     topic_names: dict[str, str] = _replaced()
     topic_categories: dict[str, str] = _replaced()
-    judge: dict[str, str] = _replaced()
 
 
 Fault = Literal[
@@ -70,22 +68,6 @@ class QualitySettings(Section):
 
     reject: tuple[Fault, ...] = Field(
         ("list_of_labels", "repeats_itself"), description="faults that drop an item, with their name as the reason"
-    )
-    least_words: int = Field(2, ge=1, description="of an utterance, original or rewritten")
-    longest_rewrite: float = Field(2.0, gt=0, description="words of a rewritten utterance to one of the original")
-    most_repeats: int = Field(3, ge=2, description="occurrences of a sentence of four words that are a fault")
-    sameness: float = Field(
-        0.8, gt=0, le=1, description="Jaccard of the words of two utterances of different emotions in one answer"
-    )
-    least_labels: int = Field(2, ge=1, description="labels with levels of an utterance")
-
-
-class JudgeSettings(Section):
-    """The judge of labels, `models.emo_pillars_judge` (ours)."""
-
-    others: int = Field(3, ge=0, le=27, description="labels that the judge is offered beside an example's own, by hash")
-    gate: bool = Field(
-        False, description="whether the export has only labels that the judge finds fitting, and examples with some"
     )
 
 
@@ -155,9 +137,6 @@ class AnalysisSettings(TopicQuery, MarkerRules, TopicSample, Samples):
     """How large the samples of the analysis are, all drawn by hash (Emo Pillars 7, G, H)."""
 
     topic_similarity: float = Field(0.6, ge=0, le=1, description="Emo Pillars 7: cosine of an edge, above it")
-    label_floor: float = Field(
-        0.55, ge=0, le=1, description="ours: least cosine at which a label is proposed for an unknown emotion"
-    )
     large_topic: int = Field(20, ge=1, description="ours: utterances of a topic that is named; Emo Pillars H has 20")
     topic_examples: int = Field(200, ge=1, description="Emo Pillars 7: examples nearest to the query")
     comment: str = Field(
@@ -270,7 +249,6 @@ class EmoPillarsSettings(SentenceFiles, ExampleRules, UtterancePrompt, PlotRules
     analysis: AnalysisSettings = AnalysisSettings()
     evaluation: LabelFormSettings = LabelFormSettings()
     publishing: EmoPillarsPublishing = EmoPillarsPublishing()
-    judge: JudgeSettings = added(JudgeSettings())
 
     @field_validator("taxonomy", mode="before")
     @classmethod

@@ -9,8 +9,8 @@ from pydantic import Field, field_validator
 
 from conf.section import Section, added
 
-STEP_GRAMMAR = "step"
-"""The value of ``grammar`` and ``response_format`` that means the step's own one."""
+STEP_FORM = "step"
+"""The value of ``response_format`` that means the step's own one."""
 ANY_JSON = "json"
 """The value of ``response_format`` that means JSON of any schema."""
 
@@ -27,8 +27,7 @@ class DecodingSettings(Section):
     stop: tuple[str, ...] = Field((), description="texts that end an answer, left out of it")
 
     grammar: str | None = Field(
-        None,
-        description="GBNF grammar that the answer follows, `step` for the step's own; llama.cpp and vLLM alone know it",
+        None, description="GBNF grammar that the answer follows; llama.cpp and vLLM alone know it"
     )
 
     response_format: str | None = added(
@@ -41,14 +40,14 @@ class DecodingSettings(Section):
     @classmethod
     def _is_a_schema(cls, form: str | None) -> str | None:
         """Return the form, if it is one of the names or a JSON object."""
-        if form in (None, STEP_GRAMMAR, ANY_JSON):
+        if form in (None, STEP_FORM, ANY_JSON):
             return form
         try:
             schema = json.loads(form or "")
         except ValueError:
             schema = None
         if not isinstance(schema, dict):
-            raise ValueError(f"it is {STEP_GRAMMAR}, {ANY_JSON}, or a JSON schema as text")
+            raise ValueError(f"it is {STEP_FORM}, {ANY_JSON}, or a JSON schema as text")
         return form
 
     def text(self) -> str:
@@ -162,12 +161,6 @@ class EngineSettings(Section):
     concurrency: int = Field(128, ge=1, description="requests under way at once; the server batches them")
 
 
-class OfflineSettings(Section):
-    """vLLM's engine within a worker, for a model ``vllm-offline:URI``."""
-
-    gpu_memory: float = Field(0.9, gt=0, le=1, description="share of each GPU's memory for weights and prompts")
-
-
 class LlmSettings(Section):
     """How to call ``models.generator``; no setting here changes a prompt."""
 
@@ -178,9 +171,7 @@ class LlmSettings(Section):
     context_tokens: int = Field(
         8192,
         ge=256,
-        description="of a prompt with its answer in llama.cpp (gguf:), where each prompt under way has as much, and in "
-        "vllm-offline:",
+        description="of a prompt with its answer in llama.cpp (gguf:), where each prompt under way has as much",
     )
     server: ServerSettings = ServerSettings()
     engine: EngineSettings = EngineSettings()
-    offline: OfflineSettings = OfflineSettings()

@@ -178,11 +178,6 @@ class ModelSettings(Section):
     topic_namer: str | None = Field(
         None, description="Emo Pillars H: a language model that names topics; null: keywords stand for names"
     )
-    emo_pillars_judge: str | None = added(
-        None,
-        description="ours: judges the labels of Emo Pillars' examples; a language model, or one of our classifiers of "
-        "passages such as models:/emo-pillars-contextual@champion; null: none does",
-    )
     llm_annotator: str | None = added(
         None, description="ours: a language model that labels turns that the crowd labelled; null: none does"
     )
@@ -245,7 +240,7 @@ class ModelSettings(Section):
     generator: str = Field(
         "hf:mistralai/Mistral-7B-Instruct-v0.2",
         description="Emo Pillars 4: the language model; openai:NAME on a server, gguf:URI in llama.cpp, "
-        "vllm:URI on servers that the workers start, vllm-offline:URI in vLLM within the workers",
+        "vllm:URI on servers that the workers start",
     )
     augmenter_base: str | None = Field(
         "hf:EleutherAI/gpt-j-6b",

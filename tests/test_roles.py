@@ -32,7 +32,6 @@ ROLES = {
         "etl.publishing.metrics",
         "etl.publishing.open_lineage",
         "etl.cli.safety",
-        "etl.safety.words",
     ),
     "cluster": (
         "udfs.devices",
@@ -54,9 +53,6 @@ ROLES = {
         "etl.publishing.exported_classifier",
         "etl.safety.__main__",
         "etl.safety.classifier",
-        "etl.safety.examples",
-        "etl.safety.training",
-        "etl.safety.tuning",
         "etl.training.calibration",
         "etl.training.coarse_labels",
         "etl.training.held_out_classifiers",

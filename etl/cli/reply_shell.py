@@ -146,8 +146,7 @@ def _typed() -> TextIO:
 
 
 def _answer_all(conversation: Conversation, lines: TextIO, say: Callable[[str], None]) -> int:
-    if conversation.gate.notice is not None:
-        say(conversation.gate.notice)
+    say(conversation.gate.notice)
     if lines.isatty():
         say(HELP)
     while line := lines.readline(MOST_CHARACTERS):

@@ -15,7 +15,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from conf.errors import InputError
-from conf.llm_settings import STEP_GRAMMAR, DecodingSettings
+from conf.llm_settings import STEP_FORM, DecodingSettings
 from conf.prompts import TEMPLATE, prompt
 from conf.taxonomy import Taxonomy
 from etl.common.hashes import content_order, history_hash, shuffled, text_hash
@@ -115,12 +115,10 @@ def label_requests(
         files: ``edos.llm_annotator.prompts``.
 
     Raises:
-        InputError: ``grammar`` or ``response_format`` of the decoding is ``step``, and these prompts have neither.
+        InputError: ``response_format`` of the decoding is ``step``, and these prompts have none.
     """
-    if STEP_GRAMMAR in (decoding.grammar, decoding.response_format):
-        raise InputError(
-            f"edos.llm_annotator.decoding: there is no grammar or form called {STEP_GRAMMAR} here: write it, or null"
-        )
+    if decoding.response_format == STEP_FORM:
+        raise InputError(f"edos.llm_annotator.decoding: there is no form called {STEP_FORM} here: write it, or null")
     asked = [
         with_requests(
             turns.withColumn("way", F.lit(way)),

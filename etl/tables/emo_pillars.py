@@ -97,18 +97,6 @@ REWRITES = Table(
     ("utterance_id",),
 )
 
-ANSWER_QUALITY = Table(
-    "emo_pillars.answer_quality",
-    "What one raw answer of any model gives: items that can be read, and usable ones, which have no fault.",
-    """
-    step string COMMENT 'key of the step', model string COMMENT 'identity of the model that was asked',
-    prompt string COMMENT 'hash of the template; other: of another one',
-    request_id string COMMENT 'id of the request', items int COMMENT 'that can be read; null without an answer',
-    usable int COMMENT 'of them, without a fault', faults array<string> COMMENT 'of all items, repetitions included',
-    rejected array<string> COMMENT 'reasons of the parts that cannot be read'
-    """,
-    ("step", "model", "request_id"),
-)
 
 CONTEXTUAL_EXAMPLES = Table(
     "emo_pillars.contextual_examples",

@@ -235,11 +235,6 @@ def test_the_prompt_does_not_tell_the_crowds_label(turns: DataFrame) -> None:
     assert prompts[0] == prompts[1]
 
 
-def test_a_grammar_of_the_steps_own_is_refused(turns: DataFrame) -> None:
-    with pytest.raises(InputError, match=r"edos\.llm_annotator\.decoding"):
-        annotator.label_requests(turns, ("all",), load_taxonomy("edos"), DecodingSettings(grammar="step"), {})
-
-
 def test_a_prompt_of_ones_own_replaces_ours(tmp_path: Path, turns: DataFrame) -> None:
     own = "{labels}\n{history}\nSay what {turn} is."
     (tmp_path / "all.txt").write_text(own, "utf-8")
