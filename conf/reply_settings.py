@@ -122,10 +122,10 @@ class ReplyTraining(TrainingOptions):
     epochs: int = Field(50, ge=1, description="Table 10; at most")
     patience: int | None = Field(2, ge=1, description="ours: end after so many epochs without a lower loss; null: none")
     learning_rate: float = Field(5e-5, gt=0, description="EDOS E")
-    decay: Literal["linear", "none"] = "none"
+    decay: Literal["linear", "none"] = Field("none", description="of the rate after the warm-up: to 0, or none")
+    warmup_steps: int = Field(0, ge=0, description="updates in which the rate rises from 0")
     batch_size: int = Field(64, ge=1, description="rows a step on one device")
     effective_batch: int = Field(512, ge=1, description="EDOS E: rows an update, by accumulation")
-    train_rows: int | None = Field(None, ge=1, description="by content hash; null: all")
     validation_rows: int | None = Field(
         None, ge=1, description="and as many test rows, by content hash; null: all (evaluation has its own number)"
     )

@@ -324,11 +324,8 @@ class SubtitleSettings(TurnRules, Lemmas, ReadingRules, Listing):
         0.1,
         ge=0,
         le=1,
-        description="share of the files, or of the sentences, that may be gone or cut short when the sources are looked"
-        " at again; above it the run is refused before anything is deleted (exit status 3)",
-    )
-    max_quarantined_share: float = speed(
-        0.1, ge=0, le=1, description="the same for files that were readable and are not any more"
+        description="share of the files that may be gone when the sources are looked at again; above it the run is"
+        " refused before anything is deleted (exit status 3)",
     )
     turn_examples: tuple[str, ...] = outside(
         (), description="folders of MELD, EmoryNLP and DailyDialog transcripts, for the turn segmenter"

@@ -18,7 +18,7 @@ from conf.reply_settings import (
     ReplyTraining,
     SteeredReplyTraining,
 )
-from conf.section import Part, Section, added
+from conf.section import Part, Section, added, fixed, speed
 from conf.training_options import ClassifierOptions
 
 
@@ -69,16 +69,9 @@ class TurnPairSettings(ClassifierOptions):
     films: int = Field(20_000, ge=0, description="films whose marks it learns from, by content hash")
 
 
-class EnsembleOptions(ClassifierOptions):
-    """The training of a classifier that may be several models."""
-
-    members: int = added(
-        1, ge=1, le=32, description="ours: models of consecutive seeds that answer as one, by their mean probabilities"
-    )
-
-
-class WeakLabelerSettings(EnsembleOptions):
+class WeakLabelerSettings(ClassifierOptions):
     name: str = "edos-weak-labeler"
+    label_smoothing: float = Field(0.0, ge=0, lt=1, description="share of the target spread over all labels")
     calibrated: bool = Field(
         True,
         description="ours: confidences are divided by a temperature that is fitted on validation sentences; no label"
@@ -86,13 +79,14 @@ class WeakLabelerSettings(EnsembleOptions):
     )
 
 
-class DialogueClassifierSettings(EnsembleOptions):
+class DialogueClassifierSettings(ClassifierOptions):
     """The recipe of the authors' public script, which trains 10 epochs at a constant rate (EDOS C)."""
 
     name: str
     epochs: int = Field(10, ge=1)
     warmup_share: float = Field(0.0, ge=0, le=1)
-    decay: Literal["linear", "none"] = "none"
+    decay: Literal["linear", "none"] = Field("none", description="of the rate after the warm-up: to 0, or none")
+    label_smoothing: float = Field(0.0, ge=0, lt=1, description="share of the target spread over all labels")
     effective_batch: int = Field(256, description="EDOS C")
     start_token: bool = Field(
         True, description="the encoder's start token (<s>, [CLS]) in place of the first separator, as in the script"
@@ -115,9 +109,6 @@ class WeakStudentSettings(WeakLabelerSettings):
 
     name: str = "edos-weak-student"
     unlabelled: int = Field(100_000, ge=0, description="distinct turns that the teacher labels, at most")
-    teacher_share: float = Field(
-        0.5, ge=0, le=1, description="share of the teacher's answer in the truth of a labelled sentence"
-    )
 
 
 class EmotionClassifierSettings(DialogueClassifierSettings):
@@ -146,10 +137,6 @@ class EmotionStudentSettings(EmotionClassifierSettings):
 
     name: str = "edos-emotion-student"
     unlabelled: int = Field(100_000, ge=0, description="turns with their history that the teacher labels, at most")
-    teacher_share: float = added(
-        0.0, ge=0, le=1, description="share of the teacher's answer in the truth of a labelled row; the rest: its label"
-    )
-    crowd_teacher_share: float = added(0.0, ge=0, le=1, description="the same of the rows that people labelled")
 
 
 CLASSIFIERS = ("toxicity", "contradiction", "query_emotions", "query_goemotions")
@@ -271,6 +258,11 @@ class ModelSettings(Section):
     )
     share: bool = Field(False, description="copy pkg: and file: models to the shared folder, for other machines")
     training_threads: int = Field(2, ge=1, description="CPU threads of a training; fixed for equal sums")
+    training_device: str = speed("auto", description="of a training: auto, cpu, cuda or cuda:N")
+    training_precision: Literal["auto", "fp32", "bf16", "fp16"] = added(
+        "auto",
+        description="of a training; auto: bf16 where the hardware is fast in it; else fp16 on a GPU, fp32 on a CPU",
+    )
 
 
 class MultiLabelSettings(ClassifierOptions):
@@ -281,15 +273,10 @@ class MultiLabelSettings(ClassifierOptions):
     effective_batch: int = Field(64, ge=1, description="rows an update, by accumulation")
     max_tokens: int = Field(128, ge=8)
     warmup_share: float = Field(0.0, ge=0, le=1)
-    beta2: float = Field(0.999, gt=0, lt=1, description="AdamW's decay rate of the squared gradients")
-    epsilon: float = Field(1e-8, gt=0, description="AdamW's term against division by 0")
-    keep: Literal["best", "last"] = Field("last", description="Emo Pillars 5: the last checkpoint")
+    beta2: float = fixed(0.999, description="AdamW as transformers has it")
+    epsilon: float = fixed(1e-8, description="AdamW as transformers has it")
+    keep: Literal["best", "last"] = fixed("last", description="Emo Pillars 5: the last checkpoint")
     pooling: Literal["cls", "mean"] = Field("cls", description="the first token's state, or the mean of all")
-    thresholds: Literal["shared", "per_label"] = Field(
-        "shared",
-        description="Emo Pillars D: one for all labels, by macro-F1 on validation rows; ours: one of each label",
-    )
-    typed: bool = Field(False, description="Emo Pillars 5.2.2: context and utterance told apart by token types")
 
 
 class NamedMultiLabelSettings(MultiLabelSettings):
@@ -378,6 +365,7 @@ class TrainSections(Section):
     reply_empathetic: EmpatheticReplyTraining = EmpatheticReplyTraining()
     reply_causal: CausalReplyTraining = CausalReplyTraining()
     reply_steered: SteeredReplyTraining = SteeredReplyTraining()
+    seed: int = added(13, description="of all trainings: weights, order of rows and dropout; comparisons have theirs")
     processes: int = Field(
         1,
         ge=1,

@@ -65,14 +65,11 @@ def _main(arguments: list[str]) -> int:  # noqa: PLR0911
     _one_distribution()
     options = parsed(arguments)
     if options.command == "fetch-jars":
-        from etl.cli.class_archive import make_archive
-        from etl.cli.jars import fetch_jars
-        from etl.pipeline.jars import archive_path
-        from etl.pipeline.java_homes import java_found, javas_that_fetch
+        from etl.cli.jars import fetch_jars, make_archive
+        from etl.pipeline.java_homes import java_home
 
-        print(f"{fetch_jars([java.home for java in javas_that_fetch(os.environ)])} jars at hand")
-        home = java_found(os.environ).home
-        if not archive_path(home).is_file() and not make_archive(home):
+        print(f"{fetch_jars()} jars at hand")
+        if not make_archive(java_home()):
             print("no archive of their classes could be made: sessions start more slowly")
         return 0
     if options.command == "fetch-data":

@@ -14,7 +14,7 @@ from conf.settings import Settings
 from etl.cli.running import in_session, run_stages
 from etl.pipeline.lineage import StageEvent
 from etl.pipeline.locations import tracking_uri
-from etl.pipeline.planner import PipelineContext, chosen
+from etl.pipeline.planner import PipelineContext, chosen, same_settings
 from etl.pipeline.spark_api import gpus_of_task
 from etl.pipeline.stages import Model, Stage
 from etl.publishing.screen_tables import aligned, terminal_width
@@ -82,8 +82,8 @@ def measured(events: Sequence[StageEvent], grows: bool, cores: int) -> list[Meas
 
 
 def _same_rules(first: StageEvent, second: StageEvent) -> bool:
-    rules = [(event.settings_hash, event.stage_version, event.models) for event in (first, second)]
-    return rules[0] == rules[1]
+    same = first.stage_version == second.stage_version and first.models == second.models
+    return same and same_settings(first, second.settings_hash, second.settings or {})
 
 
 def fitted(runs: Sequence[Measured]) -> Cost:

@@ -5,7 +5,7 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel
 
-from conf.section import Counts
+from conf.section import Counts, setting_fields
 from conf.settings import PROFILES, Settings, load_settings
 from conf.taxonomy import load_taxonomy
 from conf.training_options import ClassifierOptions, TrainingOptions
@@ -140,7 +140,9 @@ def _training_parts(profiles: dict[str, Settings]) -> Iterator[str]:
     known: dict[str, Any] = {}
     for base, title in _BASES:
         own = {
-            name: field for name, field in base.model_fields.items() if known.get(name, _MISSING) != field.get_default()
+            name: field
+            for name, field in setting_fields(base).items()
+            if known.get(name, _MISSING) != field.get_default()
         }
         yield f"### {title}"
         yield _markdown(

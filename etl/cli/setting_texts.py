@@ -5,11 +5,12 @@ from typing import Any, get_args, get_origin
 
 from pydantic import BaseModel
 
+from conf.section import setting_fields
 from conf.taxonomy import GOEMOTIONS_NAME, EmotionTaxonomy, Taxonomy, load_emotion_taxonomy, load_taxonomy
 from etl.pipeline.stages import setting
 
 COMMON = {
-    "driver_memory": "memory of the driver, as 4g; null: Spark's default; local: at most half of the memory there is",
+    "driver_memory": "memory of the driver, as 4g; null: Spark's default",
     "dropout": "share of activations that are set to 0 in training",
     "ed": "for queries from EmpatheticDialogues",
     "emotion_classifier": "the classifier of turns with their history (EDOS 3.3.1)",
@@ -46,7 +47,7 @@ def leaves(settings: Any, key: str) -> Iterator[tuple[str, str, Any]]:
     """Yield (key, meaning, default) of a setting, or of those of a section and of the sections in it."""
     value = setting(settings, key)
     if isinstance(value, BaseModel) and not isinstance(value, Taxonomy | EmotionTaxonomy):
-        for name in type(value).model_fields:
+        for name in setting_fields(type(value)):
             yield from leaves(settings, f"{key}.{name}")
         return
     section, _, last = key.rpartition(".")

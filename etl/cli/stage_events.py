@@ -1,4 +1,4 @@
-"""Publish a run: OpenLineage events of its stages, figures for Prometheus, and change data feeds of tables."""
+"""Publish a run: OpenLineage events of its stages, and figures for Prometheus."""
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING
@@ -9,7 +9,6 @@ from conf.settings import Settings
 from etl.pipeline.lineage import StageEvent
 from etl.pipeline.planner import PipelineContext, StagePlan
 from etl.pipeline.stages import REGISTRY, Stage
-from etl.tables import TABLES, Table
 
 if TYPE_CHECKING:
     from etl.publishing.open_lineage import LineageEvents
@@ -72,16 +71,3 @@ def publisher(settings: Settings, say: Callable[[str], None]) -> Callable[[Pipel
             say(f"figures for Prometheus are lost: {without_user_info(place)}: {reason_of(error)}")
 
     return publish
-
-
-def tables_with_change_feed(settings: Settings) -> list[Table]:
-    """Return the tables of ``lakehouse.change_data_feed``.
-
-    Raises:
-        InputError: one is not a table.
-    """
-    names = settings.lakehouse.change_data_feed
-    for name in names:
-        if name not in TABLES:
-            raise InputError(f"lakehouse.change_data_feed: {name!r} is not a table: docs/tables.md lists them")
-    return [TABLES[name] for name in names]

@@ -16,7 +16,7 @@ from conf.settings import LakehouseSettings
 from etl.pipeline import local_delta
 from etl.pipeline.folders import Folders, located
 from etl.pipeline.spark_api import is_connect, is_local
-from etl.pipeline.spark_tables import CHANGE_FEED, SparkTables
+from etl.pipeline.spark_tables import SparkTables
 from etl.pipeline.storage import EVERYTHING, Commit, TableStorage, path_of, reference_of
 from etl.tables import EMPTY_IF_ABSENT, NAMES, TABLES, Table, empty_statement, in_set, view_statements
 from etl.tables.hidden_secrets import without_secrets
@@ -107,13 +107,6 @@ class Lakehouse:
         if not self.exists(table):
             self.storage.create(table)
             self._identities.pop(self.own_name(table), None)
-
-    def feed_changes(self, table: Table) -> None:
-        """Turn the change data feed of a table on, from its next commit, if the table is there without one."""
-        if self.exists(table):
-            detail = self.spark.sql(f"DESCRIBE DETAIL {self.reference(table)}").select("properties").first()
-            if detail is not None and detail[0].get(CHANGE_FEED) != "true":
-                self.spark.sql(f"ALTER TABLE {self.reference(table)} SET TBLPROPERTIES ('{CHANGE_FEED}' = 'true')")
 
     def renew_checks(self, table: Table) -> bool:
         """Replace the CHECKs of a table that an earlier version of the program made; return whether any differed.

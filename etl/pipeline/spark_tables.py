@@ -22,7 +22,6 @@ PROPERTIES = {
     "delta.logRetentionDuration": "interval 365 days",
     "delta.deletedFileRetentionDuration": "interval 30 days",
 }
-CHANGE_FEED = "delta.enableChangeDataFeed"
 METADATA = "spark.databricks.delta.commitInfo.userMetadata"
 
 
@@ -47,7 +46,7 @@ class SparkTables(TableStorage):
         reference = self._reference(table)
         if self.settings.catalog:
             self._make_schema(reference.rpartition(".")[0])
-        self.spark.sql(table.creation(reference, self.properties(table)))
+        self.spark.sql(table.creation(reference, PROPERTIES))
 
     def _make_schema(self, schema: str) -> None:
         """Create a schema of the catalog that is not there, and let ``lakehouse.readers`` read its tables."""
@@ -55,10 +54,6 @@ class SparkTables(TableStorage):
         self.spark.sql(f"CREATE SCHEMA IF NOT EXISTS {schema}")
         if new:
             self.spark.sql(f"GRANT USE SCHEMA, SELECT ON SCHEMA {schema} TO `{self.settings.readers}`")
-
-    def properties(self, table: Table) -> dict[str, str]:
-        """Return the properties of a new table."""
-        return PROPERTIES | ({CHANGE_FEED: "true"} if table.name in self.settings.change_data_feed else {})
 
     def read(self, table: Table) -> DataFrame:
         if not self.exists(table):

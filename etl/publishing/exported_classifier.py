@@ -2,9 +2,8 @@
 
     pipeline("text-classification", model=FOLDER, trust_remote_code=True)
 
-`config.edos` has the options of each head: of one classifier, or of several whose probabilities are averaged. A text is
-one sentence for a weak labeler, and a dialogue for a dialogue classifier: its turns, oldest first, joined by the
-tokenizer's separator.
+`config.edos` has the options of the head. A text is one sentence for a weak labeler, and a dialogue for a dialogue
+classifier: its turns, oldest first, joined by the tokenizer's separator.
 """
 
 from collections.abc import Mapping, Sequence
@@ -30,7 +29,7 @@ def with_confidence(probabilities: Tensor, offset: float, slope: float) -> Tenso
     return (others * (1 - told)).scatter(-1, place, told)
 
 
-class Member(nn.Module):
+class Classifier(nn.Module):
     """An encoder with a head that was trained on it.
 
     Args:
@@ -127,24 +126,19 @@ class Member(nn.Module):
 
 
 class EdosForSequenceClassification(PreTrainedModel):
-    """One classifier, or several that answer as one by the mean of their probabilities."""
+    """The classifier as transformers reads it."""
 
-    base_model_prefix = "members"
+    base_model_prefix = "classifier"
 
     def __init__(self, config: Any) -> None:
         super().__init__(config)
-        self.temperature = float(config.edos["temperature"])
-        self.confidence = [float(value) for value in config.edos["confidence"]]
-        self.members = nn.ModuleList(Member(config, options) for options in config.edos["members"])
+        self.classifier = Classifier(config, config.edos)
         self.post_init()
 
     def forward(self, input_ids: Tensor, attention_mask: Tensor | None = None, **others: Any) -> Any:
         """Return logits (texts, labels) of calibrated probabilities."""
         mask = torch.ones_like(input_ids) if attention_mask is None else attention_mask
-        shares = torch.stack([member(input_ids, mask) for member in self.members]).mean(dim=0)
-        logits = shares.clamp_min(1e-38).log() / self.temperature
-        told = with_confidence(torch.softmax(logits, dim=-1), *self.confidence)
-        return SequenceClassifierOutput(logits=told.clamp_min(1e-38).log())
+        return SequenceClassifierOutput(logits=self.classifier(input_ids, mask).clamp_min(1e-38).log())
 
 
 with suppress(ImportError):  # the pipeline warns about classes that are not in this list, by printing all of it

@@ -13,10 +13,8 @@ CLASS = "EdosForSequenceClassification"
 KINDS = ("weak_labeler", "dialogue_classifier")
 """Kinds of models that answer one text with one label."""
 HEAD_CONFIG = "head.json"
-MEMBERS = "members"
 UNCHANGED: dict[str, Any] = {"temperature": 1.0, "confidence": [0.0, 1.0]}
 """The calibration of a classifier that was not calibrated."""
-"""Key of the folders of an ensemble, in ``head.json``."""
 HEAD_WEIGHTS = "head.safetensors"
 TOKENIZER_FILES = ("token*", "vocab*", "merges*", "special_tokens*", "added_tokens*", "*.model")
 
@@ -43,29 +41,28 @@ UNIT = {
 
 
 def export_model(model: Path, folder: Path) -> dict[str, Any]:
-    """Write the encoder and head of a classifier, or of each member of an ensemble, as one transformers folder.
+    """Write the encoder and head of a classifier as one transformers folder.
 
     Returns its configuration.
 
     Args:
-        model: folder that the classifier's ``save`` wrote, or that has an ensemble's members.
+        model: folder that the classifier's ``save`` wrote.
         folder: to write; it must not be there, or be empty.
 
     Raises:
         InputError: the model is no classifier of one label, or the folder holds something.
     """
     head = _head(model)
-    members = _members(model, head)
     if folder.exists() and any(folder.iterdir()):
         raise InputError(f"{folder} is not empty: name another folder with --out, or empty it")
     folder.mkdir(parents=True, exist_ok=True)
-    encoder = members[0] / "encoder"
+    encoder = model / "encoder"
     for pattern in TOKENIZER_FILES:
         for file in encoder.glob(pattern):
             shutil.copyfile(file, folder / file.name)
-    config = _config(encoder, head, [_head(member) for member in members])
+    config = _config(encoder, head)
     (folder / "config.json").write_text(json.dumps(config, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
-    _weights(members, folder)
+    _weights(model, folder)
     code = files(__package__).joinpath("exported_classifier.py").read_text("utf-8")
     (folder / CODE).write_text(code, encoding="utf-8")
     (folder / "README.md").write_text(_card(model, config), encoding="utf-8")
@@ -82,27 +79,8 @@ def _head(model: Path) -> dict[str, Any]:
     return head
 
 
-def _members(model: Path, head: dict[str, Any]) -> list[Path]:
-    """Return the folders of an ensemble's members; of another classifier, its own."""
-    names = head.get(MEMBERS)
-    if names is None:
-        return [model]
-    if not isinstance(names, list) or not names:
-        raise InputError(f"{model / HEAD_CONFIG}: {MEMBERS} is no list of folders")
-    for name in names:
-        if not isinstance(name, str) or Path(name).name != name or not (model / name / "encoder").is_dir():
-            raise InputError(
-                f"{model / HEAD_CONFIG}: {MEMBERS} names {name!r}, which is no classifier's folder beside it"
-            )
-    folders = [model / name for name in names]
-    stored = {(folder / "encoder" / "config.json").read_text("utf-8") for folder in folders}
-    if len(stored) > 1:
-        raise InputError(f"{model}: its {MEMBERS} have encoders of different configurations: export each by its folder")
-    return folders
-
-
-def _config(encoder: Path, head: dict[str, Any], heads: list[dict[str, Any]]) -> dict[str, Any]:
-    """Return the encoder's configuration with labels, heads and the place of the code."""
+def _config(encoder: Path, head: dict[str, Any]) -> dict[str, Any]:
+    """Return the encoder's configuration with labels, the head's options and the place of the code."""
     from transformers import AutoTokenizer
 
     tokenizer = AutoTokenizer.from_pretrained(str(encoder), local_files_only=True)
@@ -113,9 +91,7 @@ def _config(encoder: Path, head: dict[str, Any], heads: list[dict[str, Any]]) ->
         "start_id": tokenizer.cls_token_id,
         "pad_id": tokenizer.pad_token_id,
     }
-    members = [{**UNCHANGED, **_options(one), **tokens} for one in heads]
-    # A single classifier is calibrated as a member.
-    own = {name: head.get(name, value) if MEMBERS in head else value for name, value in UNCHANGED.items()}
+    options = {key: value for key, value in head.items() if key not in ("labels", "dropout")}
     return config | {
         "architectures": [CLASS],
         "auto_map": {"AutoModelForSequenceClassification": f"{CODE.removesuffix('.py')}.{CLASS}"},
@@ -123,26 +99,20 @@ def _config(encoder: Path, head: dict[str, Any], heads: list[dict[str, Any]]) ->
         "label2id": {label: place for place, label in enumerate(labels)},
         "num_labels": len(labels),
         "problem_type": "single_label_classification",
-        "edos": {"kind": head["kind"], **own, "members": members},
+        "edos": {**UNCHANGED, **options, **tokens},
     }
 
 
-def _options(head: dict[str, Any]) -> dict[str, Any]:
-    return {key: value for key, value in head.items() if key not in ("labels", "dropout")}
-
-
-def _weights(members: list[Path], folder: Path) -> None:
-    """Write the encoders' and the heads' weights as one file."""
+def _weights(model: Path, folder: Path) -> None:
+    """Write the encoder's and the head's weights as one file."""
     from safetensors.torch import load_file, save_file
 
     found: dict[str, Any] = {}
-    for place, member in enumerate(members):
-        prefix = f"members.{place}."
-        for file in sorted((member / "encoder").glob("*.safetensors")):
-            # The heads pool by themselves.
-            stored = {name: value for name, value in load_file(file).items() if not name.startswith("pooler.")}
-            found |= {f"{prefix}encoder.{name}": value for name, value in stored.items()}
-        found |= {prefix + name: value for name, value in load_file(member / HEAD_WEIGHTS).items()}
+    for file in sorted((model / "encoder").glob("*.safetensors")):
+        # The head pools by itself.
+        stored = {name: value for name, value in load_file(file).items() if not name.startswith("pooler.")}
+        found |= {f"classifier.encoder.{name}": value for name, value in stored.items()}
+    found |= {f"classifier.{name}": value for name, value in load_file(model / HEAD_WEIGHTS).items()}
     save_file(found, folder / "model.safetensors", metadata={"format": "pt"})
 
 

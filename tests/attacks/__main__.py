@@ -1,6 +1,6 @@
-"""Attack the readers of subtitles and of all else that comes from outside, and print what became of the inputs.
+"""Attack the readers of subtitles, and print what became of the inputs.
 
-    python -m tests.attacks [--inputs N] [--others N] [--seed N] [--processes N] [--minutes N] [--markdown]
+    python -m tests.attacks [--inputs N] [--seed N] [--processes N] [--minutes N] [--markdown]
 
 The exit status is 1 if an input was not survived or a process took more than 1,500 MB. A process that dies, or takes an
 hour for a part of an attack, counts as one that survived none of it.
@@ -14,7 +14,6 @@ import sys
 import time
 from multiprocessing.connection import Connection, wait
 
-from tests.attacks import boundaries
 from tests.attacks.suite import ATTACKS, LARGE_FILES, SHARES, Tally, run
 
 _PART = 250
@@ -35,17 +34,15 @@ _HEADINGS = (
 )
 
 
-def parts(inputs: int, seed: int, others: int = 0) -> list[Part]:
+def parts(inputs: int, seed: int) -> list[Part]:
     """Return parts of all attacks, mixed so that a run that is cut short has tried the same share of each.
 
     Args:
         inputs: for the reader of subtitle files; the large files come on top, if there are any.
         seed: of the inputs.
-        others: for what else comes from outside.
     """
     found: list[tuple[float, Part]] = []
     counts = {attack: round(inputs * share) for attack, share in SHARES.items()}
-    counts |= {attack: round(others * share) for attack, share in boundaries.SHARES.items()}
     for attack, count in counts.items():
         for first in range(0, count, _PART):
             found.append((first / count, (attack, range(first, min(first + _PART, count)), seed)))
@@ -54,13 +51,13 @@ def parts(inputs: int, seed: int, others: int = 0) -> list[Part]:
     return [part for _, part in sorted(found, key=lambda one: one[0])]
 
 
-def attacked(inputs: int, seed: int, processes: int, until: float, others: int = 0) -> list[Tally]:
+def attacked(inputs: int, seed: int, processes: int, until: float) -> list[Tally]:
     """Try all inputs, or those begun in time, and return a tally for each attack.
 
     Each part runs in a process of its own; one that dies or hangs survived none of it.
     """
     tallies = {attack: Tally(attack) for attack in ATTACKS}
-    waiting = parts(inputs, seed, others) if others else parts(inputs, seed)
+    waiting = parts(inputs, seed)
     whole = len(waiting)
     done = 0
     running: list[_Trial] = []
@@ -161,9 +158,6 @@ def main() -> int:
     parser.add_argument(
         "--inputs", type=int, default=150_000, help="subtitles, apart from the large files (default 150,000)"
     )
-    parser.add_argument(
-        "--others", type=int, default=100_000, help="crowd answers, settings, archives and so on (default 100,000)"
-    )
     parser.add_argument("--seed", type=int, default=0, help="other seeds make other inputs (default 0)")
     parser.add_argument("--processes", type=int, default=os.cpu_count() or 1, help="default: one a core")
     parser.add_argument(
@@ -171,7 +165,7 @@ def main() -> int:
     )
     parser.add_argument("--markdown", action="store_true", help="print the table as Markdown")
     given = parser.parse_args()
-    tallies = attacked(given.inputs, given.seed, given.processes, time.monotonic() + 60 * given.minutes, given.others)
+    tallies = attacked(given.inputs, given.seed, given.processes, time.monotonic() + 60 * given.minutes)
     print("\n".join(table(tallies, given.markdown)))
     failures = [failure for tally in tallies for failure in tally.failures]
     failures += [f"{tally.attack}: {tally.peak:,.0f} MB" for tally in tallies if tally.peak > _MOST_MEGABYTES]

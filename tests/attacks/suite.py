@@ -18,9 +18,9 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import NamedTuple
 
-from tests.attacks import boundaries, plain
-from tests.attacks.boundaries import End
+from tests.attacks import plain
 from tests.attacks.corpora import Reading, reading_of
 from tests.attacks.differential import differences, outcome_of
 from tests.attacks.documents import document, mutated
@@ -29,6 +29,15 @@ from tests.attacks.zips import UTF8, Entry, zip_of
 from udfs.opus.files import Caps
 from udfs.opus.parser import parse_by_tree
 from udfs.opus.paths import is_subtitle_name
+
+
+class End(NamedTuple):
+    """How an input ended: rows lost and doubled, and whether a fault was named."""
+
+    lost: int = 0
+    doubled: int = 0
+    named: bool = False
+
 
 MOST_SECONDS = 10.0
 LONGEST = 300.0
@@ -346,7 +355,6 @@ ATTACKS: dict[str, Callable[[random.Random, int], Losses]] = {
     "zips with false claims": zips_with_claims,
     "zips of any bytes": zips_of_any_bytes,
     "large files": large_files,
-    **boundaries.ATTACKS,
 }
 SHARES = {
     "documents, both parsers": 0.44,

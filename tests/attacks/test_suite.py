@@ -9,7 +9,7 @@ import time
 import pytest
 
 from tests.attacks import __main__ as main
-from tests.attacks import boundaries, suite
+from tests.attacks import suite
 from tests.attacks.differential import differences
 from tests.attacks.suite import LARGE_FILES, SHARES, Tally, run
 from udfs.opus.parser import parse_subtitles
@@ -23,15 +23,6 @@ def test_nothing_is_lost_doubled_or_raised(attack: str) -> None:
     tally.add(run(attack, range(25, 20_000), seed=1, until=time.monotonic() + SECONDS / len(SHARES)))
     assert tally.failures == []
     assert tally.tried == tally.survived > 20
-
-
-@pytest.mark.parametrize("attack", boundaries.SHARES)
-def test_what_else_comes_in_ends_right_or_in_a_named_fault(attack: str) -> None:
-    tally = run(attack, range(10), seed=1)
-    tally.add(run(attack, range(10, 20_000), seed=1, until=time.monotonic() + SECONDS / len(boundaries.SHARES)))
-    assert tally.failures == []
-    assert tally.tried == tally.survived >= 10
-    assert (tally.lost, tally.doubled, tally.crashed) == (0, 0, 0)
 
 
 def test_the_table_counts_each_end() -> None:
@@ -48,8 +39,6 @@ def test_large_files_end_in_time_and_memory() -> None:
         "tests.attacks",
         "--inputs",
         "2000",
-        "--others",
-        "0",
         "--seed",
         "2",
         "--processes",

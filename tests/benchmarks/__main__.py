@@ -25,7 +25,6 @@ NAMES = [
     "near_duplicates",
     "embeddings",
     "similarity",
-    "cosines",
     "classification",
     "generation",
 ]

@@ -1,15 +1,22 @@
 """``python -m jobs doctor``."""
 
 import os
-from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
 
 from conf.settings import load_settings
 from etl.cli import doctor
-from etl.cli.doctor import Check, folder_check, jars_check, lines, memory_check, packages_check, python_check
-from etl.pipeline.local_environment import LocalEnvironment
+from etl.cli.doctor import (
+    Check,
+    folder_check,
+    jars_check,
+    lines,
+    memory_bytes,
+    memory_check,
+    packages_check,
+    python_check,
+)
 
 
 def test_the_report_has_a_line_for_each_thing_and_fits_80_columns(capsys: pytest.CaptureFixture[str]) -> None:
@@ -30,20 +37,6 @@ def test_a_path_stays_in_one_piece() -> None:
     path = "/home/somebody/" + "a-long-folder/" * 6 + "python"
     found = list(lines([Check("Python", f"3.11.7, {path}", f"remove {path} and install it again")]))
     assert [line.split(maxsplit=1)[-1] for line in found if path in line] == [path, path]
-
-
-def test_the_environment_is_looked_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    looked: list[str | None] = []
-    real = doctor.local_environment
-
-    def counted(environ: Mapping[str, str], java_home: str | None, threads: int) -> LocalEnvironment:
-        looked.append(java_home)
-        return real(environ, java_home, threads)
-
-    monkeypatch.setattr(doctor, "local_environment", counted)
-    found = list(doctor.examined(load_settings("local"), os.environ))
-    assert [check.what for check in found].count("variables") == 1
-    assert len(looked) == 1
 
 
 @pytest.mark.parametrize(
@@ -75,11 +68,26 @@ def test_jars(tmp_path: Path) -> None:
     assert jars_check(tmp_path, None).cure is None
 
 
-@pytest.mark.parametrize(("memory", "right"), [(None, True), (8 << 30, True), (1 << 30, False)])
-def test_memory(memory: int | None, right: bool) -> None:
-    found = memory_check(memory, "4g")
-    assert (found.cure is None) == right
-    assert memory is None or memory > 1 << 30 or "512m" in found.found
+@pytest.mark.parametrize(
+    ("memory", "asked", "cure"),
+    [
+        (8 << 30, "4g", None),
+        (1 << 30, "4g", "give the container"),
+        (4 << 30, "4g", "spark.driver_memory=2048m"),
+        (4 << 30, None, None),
+    ],
+)
+def test_memory(memory: int, asked: str | None, cure: str | None) -> None:
+    found = memory_check(memory, asked)
+    assert (found.cure is None) if cure is None else cure in str(found.cure)
+
+
+def test_a_containers_limit_is_its_memory(tmp_path: Path) -> None:
+    limit = tmp_path / "memory.max"
+    limit.write_text("1048576\n")
+    assert memory_bytes(limit) == 1 << 20
+    limit.write_text("max\n")
+    assert memory_bytes(limit) == memory_bytes(tmp_path / "nowhere") > 1 << 20
 
 
 def test_folders(tmp_path: Path) -> None:

@@ -40,7 +40,6 @@ CASES: list[tuple[str, str, Callable[[Path], Path], Callable[[Path], object], st
         "config.json",
     ),
     ("train_emotion_classifier", "encoder", tiny_encoder, lambda one: os.truncate(one / WEIGHTS, 900), WEIGHTS),
-    ("augesc_score_toxicity", "toxicity", tiny_encoder, lambda one: None, "the classifier's head is missing"),
     ("emo_pillars_ask_actors", "generator", tiny_language_model, lambda one: os.truncate(one / WEIGHTS, 99), WEIGHTS),
     ("label_weakly", "weak_labeler", tiny_encoder, lambda one: os.truncate(one / WEIGHTS, 99), WEIGHTS),
 ]

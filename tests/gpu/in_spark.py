@@ -22,9 +22,9 @@ def embedded_in_tasks(bench: Bench) -> Iterator[Check]:
     try:
         from pyspark.find_spark_home import _find_spark_home
 
-        from etl.pipeline.java_homes import java_found
+        from etl.pipeline.java_homes import java_home
 
-        os.environ["JAVA_HOME"] = str(java_found(os.environ).home)
+        os.environ["JAVA_HOME"] = str(java_home())
     except (ModuleNotFoundError, InputError) as error:
         yield Check("tasks of Spark", f"left out: {error}")
         return

@@ -17,7 +17,6 @@ from conf.training_options import ClassifierOptions
 from etl.cli.model_export import open_export, uri_of
 from etl.publishing.model_export import export_model
 from tests.udfs.tiny_models import tiny_encoder
-from udfs.models.classifiers.classifier import Ensemble, read_head, write_head
 from udfs.models.classifiers.dialogue_classifier import DialogueClassifier
 from udfs.models.classifiers.weak_labeler import WeakLabeler
 from udfs.predict import scores_or_errors, top_labels
@@ -86,31 +85,6 @@ def test_a_dialogue_classifiers_export_answers_alike(
 def _compare(ours: list[tuple[str, float]], theirs: list[tuple[str, float]]) -> None:
     assert [label for label, _ in ours] == [label for label, _ in theirs]
     np.testing.assert_allclose([sure for _, sure in ours], [sure for _, sure in theirs], atol=2e-4)
-
-
-@pytest.mark.parametrize("temperature", [1.0, 0.6])
-def test_an_ensembles_export_answers_as_the_mean_of_its_members(tmp_path: Path, temperature: float) -> None:
-    encoder = tiny_encoder(tmp_path / "tiny")
-    for seed, name in enumerate(("one", "two", "three")):
-        trained(DialogueClassifier, encoder, seed=seed).save(tmp_path / "model" / name)
-    Ensemble.join(DialogueClassifier, tmp_path / "model", ["one", "two", "three"])
-    head = read_head(tmp_path / "model")
-    write_head(tmp_path / "model", head | {"temperature": temperature, "confidence": [-0.2, 0.7]})
-    model: Any = DialogueClassifier.load(tmp_path / "model")
-    export_model(tmp_path / "model", tmp_path / "out")
-    separator = model.tokenizer.sep_token
-    _compare(answers(model, DIALOGUES), piped(tmp_path / "out", [separator.join(turns) for turns in DIALOGUES]))
-
-
-@pytest.mark.parametrize("members", [[], "one", ["../one"], ["none"], [3]])
-def test_an_ensemble_whose_members_are_not_there_is_refused_in_one_line(tmp_path: Path, members: Any) -> None:
-    trained(WeakLabeler, tiny_encoder(tmp_path / "tiny")).save(tmp_path / "one")
-    (tmp_path / "model").mkdir()
-    write_head(tmp_path / "model", {"kind": "weak_labeler", "labels": list(LABELS), "members": members})
-    with pytest.raises(InputError, match="members") as told:
-        export_model(tmp_path / "model", tmp_path / "out")
-    assert "\n" not in str(told.value)
-    assert not (tmp_path / "out").exists()
 
 
 def test_an_export_has_a_card_and_no_pickles(tmp_path: Path) -> None:
