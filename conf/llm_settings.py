@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 
 from pydantic import Field, field_validator
 
-from conf.section import Section, added
+from conf.section import Section, added, fixed
 
 STEP_FORM = "step"
 """The value of ``response_format`` that means the step's own one."""
@@ -24,7 +24,7 @@ class DecodingSettings(Section):
     top_p: float = Field(1.0, gt=0, le=1)
     repetition_penalty: float = Field(1.0, ge=1, le=5)
     chat: bool = Field(True, description="in the model's chat template, where it has one; false: the bare prompt")
-    stop: tuple[str, ...] = Field((), description="texts that end an answer, left out of it")
+    stop: tuple[str, ...] = fixed((), description="texts that end an answer, left out of it")
 
     grammar: str | None = Field(
         None, description="GBNF grammar that the answer follows; llama.cpp and vLLM alone know it"
@@ -135,32 +135,6 @@ class ServerSettings(Section):
         return url
 
 
-class EngineSettings(Section):
-    """A server that each worker with a model ``vllm:URI`` starts on its own machine, on the GPUs of its task."""
-
-    command: tuple[str, ...] = Field(
-        (
-            "vllm",
-            "serve",
-            "{model}",
-            "--served-model-name",
-            "{name}",
-            "--host",
-            "127.0.0.1",
-            "--port",
-            "{port}",
-            "--tensor-parallel-size",
-            "{gpus}",
-        ),
-        min_length=1,
-        description="words of the command; {model} is the model's folder, {gpus} the number of the task's GPUs; the "
-        "server speaks vLLM's dialect and answers /health",
-    )
-    start_seconds: float = Field(900, gt=0, description="time until the server must answer")
-    restarts: int = Field(1, ge=0, description="of a server that dies while it answers a batch")
-    concurrency: int = Field(128, ge=1, description="requests under way at once; the server batches them")
-
-
 class LlmSettings(Section):
     """How to call ``models.generator``; no setting here changes a prompt."""
 
@@ -174,4 +148,3 @@ class LlmSettings(Section):
         description="of a prompt with its answer in llama.cpp (gguf:), where each prompt under way has as much",
     )
     server: ServerSettings = ServerSettings()
-    engine: EngineSettings = EngineSettings()

@@ -226,8 +226,7 @@ class ModelSettings(Section):
     reply_steered: str = "models:/edos-reply-steered@champion"
     generator: str = Field(
         "hf:mistralai/Mistral-7B-Instruct-v0.2",
-        description="Emo Pillars 4: the language model; openai:NAME on a server, gguf:URI in llama.cpp, "
-        "vllm:URI on servers that the workers start",
+        description="Emo Pillars 4: the language model; openai:NAME on a server, gguf:URI in llama.cpp",
     )
     augmenter_base: str | None = Field(
         "hf:EleutherAI/gpt-j-6b",

@@ -29,8 +29,8 @@ class Measured(NamedTuple):
         )
 
 
-MEASURED_GATE = Measured(0.0, 0.0)
-MEASURED_PHRASES = Measured(0.0, 0.0)
+MEASURED_GATE = Measured(0.771, 0.143)
+MEASURED_PHRASES = Measured(0.241, 0.003)
 PHRASES_ALONE = f"There is no sentence encoder, phrases alone are known. {MEASURED_PHRASES.notice}"
 
 
