@@ -113,13 +113,12 @@ lock: $(TOOLS)  ## write requirements.txt anew from pyproject.toml and constrain
 	mv requirements.new requirements.txt
 
 audit: $(TOOLS)  ## look for known vulnerabilities in what make install installs
-	$(BIN)/python -m etl.cli.audit requirements.txt
+	$(BIN)/pip-audit --disable-pip --require-hashes -r requirements.txt
 
-sbom: $(TOOLS)  ## write dist/sbom.cdx.json: all packages and jars with their hashes (CycloneDX)
+sbom: $(TOOLS)  ## write dist/sbom.cdx.json: all packages with their hashes (CycloneDX)
 	mkdir -p dist
 	$(BIN)/python -m cyclonedx_py requirements --pyproject pyproject.toml --output-reproducible --of JSON \
 		-o dist/sbom.cdx.json requirements.txt
-	$(BIN)/python -m etl.cli.bill_of_materials dist/sbom.cdx.json
 
 sql: $(READY)  ## SQL over the demo's tables (ROOT=... for others, ENGINE=spark for Spark's shell)
 	$(BIN)/python -m jobs sql $(if $(ROOT),--set lakehouse.root=$(ROOT),--demo) $(if $(ENGINE),--engine $(ENGINE))

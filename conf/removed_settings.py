@@ -42,8 +42,18 @@ REMOVED: dict[str, Removed] = {
     "augesc.generation.strategies": Removed(False, "AugESC's texts name no strategies (4.1)"),
     "augesc.repair.attempts": Removed(0, "texts that fail a requirement are thrown away, as in AugESC 4.3"),
     "llm.engine.command": Removed(
-        tuple(
-            "vllm serve {model} --served-model-name {name} --host 127.0.0.1 --port {port} --tensor-parallel-size {gpus}".split()
+        (
+            "vllm",
+            "serve",
+            "{model}",
+            "--served-model-name",
+            "{name}",
+            "--host",
+            "127.0.0.1",
+            "--port",
+            "{port}",
+            "--tensor-parallel-size",
+            "{gpus}",
         ),
         "start vLLM's server on each machine, and name it by openai:NAME",
     ),

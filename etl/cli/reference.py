@@ -10,7 +10,7 @@ from conf.settings import PROFILES, Settings, load_settings
 from conf.taxonomy import load_taxonomy
 from conf.training_options import ClassifierOptions, TrainingOptions
 from etl.analysis.views import all_views
-from etl.cli.pipeline_picture import about, chapters
+from etl.cli.chapters import chapters, picture
 from etl.cli.setting_texts import leaves, meaning, shown
 from etl.pipeline.stages import Model, Stage, setting
 from etl.tables import TABLES
@@ -36,20 +36,20 @@ def stages_page(stages: Sequence[Stage]) -> str:
         _NOTE,
         "Stages in the order in which they run, by data set and by chapter (one module under `jobs/`). `python -m jobs "
         "STAGE --help` shows the settings that a stage depends on. Stages marked *named* run only when you name them, "
-        "or when a stage that you name needs them; `python -m jobs run` runs the others.",
+        "or when a stage that you name needs them; `python -m jobs run` runs the others. In pictures an arrow leads "
+        "from a chapter to one that reads its tables; chapters whose stages are all *named* have a dashed border.",
     ]
     every = chapters(stages)
     for group, title in DATA_SETS.items():
-        parts.append(f"## {title}")
-        for chapter in every:
-            if chapter.group != group:
-                continue
+        members = [chapter for chapter in every if chapter.group == group]
+        parts += [f"## {title}", picture(members)]
+        for chapter in members:
             path = f"{chapter.module.replace('.', '/')}.py"
             rows = [
                 (f"`{stage.name}`", _reads(stage), _writes(stage), stage.title, "named" if stage.manual else "run")
                 for stage in chapter.stages
             ]
-            parts += [f"### [{path}](../{path})", about(chapter.module), _markdown(_STAGE_HEAD, rows)]
+            parts += [f"### [{path}](../{path})", chapter.about, _markdown(_STAGE_HEAD, rows)]
     return _page(parts)
 
 

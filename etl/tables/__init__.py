@@ -17,7 +17,6 @@ from etl.tables import (
     subtitles,
 )
 from etl.tables.model import AND_ALSO, Table, sql_text
-from etl.tables.view_columns import columns_of, view_column
 
 GROUPS = (
     subtitles,
@@ -69,15 +68,9 @@ def names_in(sql: str) -> set[str]:
 def view_statements(views: Mapping[str, tuple[str, str]], absent: Iterable[str]) -> list[str]:
     """Return the SQL that creates views, by name a comment and a query, without the parts that read absent names."""
     return [
-        f"CREATE OR REPLACE VIEW {name}{_described(name, views[name][1])} COMMENT {sql_text(comment)} AS {sql}"
+        f"CREATE OR REPLACE VIEW {name} COMMENT {sql_text(comment)} AS {sql}"
         for name, (comment, sql) in present_views(views, absent).items()
     ]
-
-
-def _described(view: str, sql: str) -> str:
-    """Return a view's columns with their comments, for its creation; nothing where they are not known."""
-    columns = [f"`{name}` COMMENT {sql_text(view_column(view, name))}" for name in columns_of(view, sql)]
-    return f" ({', '.join(columns)})" if columns else ""
 
 
 def present_views(views: Mapping[str, tuple[str, str]], absent: Iterable[str]) -> dict[str, tuple[str, str]]:

@@ -1,10 +1,5 @@
 """What the columns of the views mean, where the columns of tables with the same name do not say it already."""
 
-import hashlib
-import json
-from functools import cache
-from importlib.resources import files
-
 from etl.tables.column_comments import COMMENTS
 
 PAPER = "paper_"
@@ -56,7 +51,6 @@ OWN: dict[str, str] = {
     "criterion": "what is counted or measured",
     "dataset": "name of the data set",
     "decade": "first year of the film's decade; null without a year",
-    "decided": "turns on which more than half of the answers agree",
     "decision": "the fact or decision",
     "dialogue_certainty": "probability that all borders of the dialogue are right; null: unknown",
     "dialogues": "number of dialogues",
@@ -116,7 +110,6 @@ OWN: dict[str, str] = {
     "majority_f1": "F1 of giving the most frequent label to every text",
     "mann_whitney": "p of the Mann-Whitney test",
     "markers": "marker words of the label",
-    "mean_confidence": "mean of the confidences",
     "mean_difference": "mean of the two scores' difference",
     "mean_level": "mean level of the label, 0 to 1",
     "mean_of_all": "mean over all texts",
@@ -349,26 +342,3 @@ def view_column(view: str, column: str) -> str:
 def _measure(view: str, name: str) -> str:
     """Return what a measure means whose interval or deviation a column has."""
     return view_column(view, name) or view_column(view, f"{name}_rate")
-
-
-@cache
-def columns_of_views() -> dict[str, list[str]]:
-    """Return the names of each view's columns in their order, as `etl.cli.documents` has written them."""
-    return {view: columns for view, (_, columns) in _written().items()}
-
-
-def columns_of(view: str, sql: str) -> list[str]:
-    """Return the names of a view's columns in their order; none if they were written for another query."""
-    identity, columns = _written().get(view, ("", []))
-    return columns if identity == identity_of(sql) else []
-
-
-def identity_of(sql: str) -> str:
-    """Return the beginning of a query's hash."""
-    return hashlib.sha256(sql.encode()).hexdigest()[:12]
-
-
-@cache
-def _written() -> dict[str, tuple[str, list[str]]]:
-    stored = json.loads(files(__package__).joinpath("view_columns.json").read_text("utf-8"))
-    return {view: (one["query"], one["columns"]) for view, one in stored.items()}

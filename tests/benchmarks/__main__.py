@@ -42,6 +42,7 @@ def main() -> int:
     if unknown:
         parser.error(f"no benchmark {', '.join(unknown)}: choose from {', '.join(NAMES)}")
     docs = given.docs or (None if given.small else REPOSITORY / "docs")
+    stored = given.docs / "results.json" if given.docs else REPOSITORY / "tests" / "benchmarks" / "results.json"
     progress = Progress("benchmarks", len(chosen))
     failed = []
     for name in chosen:
@@ -50,7 +51,7 @@ def main() -> int:
             failed.append(name)
         elif docs is not None:
             # At once, so that nothing is lost when a later one fails.
-            write_page(docs, {name: result}, NAMES)
+            write_page(docs / "benchmarks.md", stored, {name: result}, NAMES)
         progress.step(f"{name} {'failed' if result is None else 'done'}")
     if failed:
         print(f"failed: {', '.join(failed)}", file=sys.stderr)

@@ -17,12 +17,12 @@ from pyspark.sql import SparkSession
 
 from conf.settings import Settings, load_settings
 from etl.cli.running import in_session, run_stages
-from etl.demo.corpus import write_demo
 from etl.pipeline.planner import chosen
 from etl.pipeline.stages import setting
 from etl.tables import Table
 from jobs import all_stages
 from tests.benchmarks.harness import Progress, Result, Row, arguments, hand_in, without_slowing_variables
+from tests.corpora import write_small_corpus
 
 AIM = 2.5
 BEFORE = {
@@ -36,10 +36,10 @@ BEFORE = {
 CAUSE = "the times of one machine vary by a fifth from hour to hour."
 
 
-def tiny_settings(folder: Path, films: int) -> Settings:
-    """The demo's settings over a corpus of so many films under a folder, which becomes the working folder."""
+def tiny_settings(folder: Path) -> Settings:
+    """The demo's settings over a corpus of 12 films under a folder, which becomes the working folder."""
     os.chdir(folder)
-    write_demo(Path("demo/corpus"), films)
+    write_small_corpus(Path("demo/corpus"))
     with as_file(files("conf").joinpath("demo", "settings.yaml")) as own:
         return load_settings("local", [str(own)], {"edos.top_n": 20})
 
@@ -102,17 +102,16 @@ def main() -> int:
     """Measure and hand in."""
     parser = arguments(__doc__, rounds=3)
     given = parser.parse_args()
-    films = 4 if given.small else 12
     with tempfile.TemporaryDirectory() as folder:
         here = Path.cwd()
-        found = measured(tiny_settings(Path(folder), films), 1 if given.small else given.rounds)
+        found = measured(tiny_settings(Path(folder)), 1 if given.small else given.rounds)
         os.chdir(here)
     result = Result(
         "A stage on a tiny table",
         "Seconds of each stage of the demo that trains nothing, in runs of all of them again from their inputs, in a "
         "warm short session (the one that `run` takes for small sources), from its plan to that of the next stage: the "
         f"median of {given.rounds} runs. The five slowest are listed.",
-        f"the demo's corpus with {films} films",
+        "the demo's corpus with 12 films",
         rows(found),
         CAUSE,
         ("delta-spark",),

@@ -9,10 +9,9 @@ import pytest
 from pyspark.sql import SparkSession
 
 from conf.care_settings import CheckSettings
-from conf.settings import Settings, load_settings
+from conf.settings import load_settings
 from etl.cli import check as module
 from etl.cli.check import FOUND, check, distance, of_log, of_tables
-from etl.cli.options import parsed
 from etl.pipeline.lineage import StageEvent
 from etl.pipeline.planner import PipelineContext
 from etl.tables import TABLES
@@ -147,10 +146,3 @@ def test_nulls_and_labels_are_compared_with_the_run_before(
     assert {one["check"] for one in told["checks"] if not one["ok"]} == {"nulls", "labels"}
     assert check(settings, STAGES) == FOUND
     assert "nulls" in capsys.readouterr().out
-
-
-def test_the_command_line_takes_check_and_maintain() -> None:
-    assert parsed(["check", "--json", "--to", "clean_dialogues"]).json
-    assert parsed(["maintain", "--dry-run"]).dry_run
-    assert not parsed(["maintain"]).dry_run
-    assert Settings().checks.max_age_hours == 48

@@ -85,25 +85,11 @@ def test_the_line_has_no_negative_part(runs: list[tuple[int, float, float]], cos
     )
 
 
-def test_a_larger_run_is_predicted_from_two_pilots() -> None:
-    fixed = 12.0
-    per_film = 0.05
-    runs = [event(66, fixed + 66 * per_film), event(265, fixed + 199 * per_film)]
-    predicted = fitted(measured(runs, grows=True, cores=2)).seconds(8_480)
-    assert predicted == pytest.approx(fixed + 8_480 * per_film, rel=1e-6)
-
-
 def test_the_first_run_of_a_session_has_the_fixed_time_and_the_last_ones_the_growth() -> None:
     cold = [(100, 20.0, 12.0), (400, 12.0, 9.0)]
     warm = [(100, 5.0, 3.0), (400, 9.0, 6.0)]
     found = fitted([Measured(*run) for run in cold + warm])
     assert (found.fixed, found.per_unit) == pytest.approx((19.0, 0.01))
-
-
-def test_noise_of_the_fixed_time_does_not_grow_with_the_files() -> None:
-    runs = [event(66, 12.0, "a", 2.0 + 66 * 0.02), event(265, 19.0, "a", 2.0 + 199 * 0.02)]
-    predicted = fitted(measured(runs, grows=True, cores=2)).seconds(8_480)
-    assert 8_480 * 0.01 < predicted < 8_480 * 0.01 + 20.0
 
 
 @pytest.mark.parametrize(

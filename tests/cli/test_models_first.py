@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from conf.settings import load_settings
 from etl.cli import command_line, running
 from tests.udfs.tiny_models import tiny_encoder, tiny_language_model
 
@@ -80,7 +81,7 @@ def test_a_whole_model_is_no_reason(tmp_path: Path) -> None:
     folder = tiny_encoder(tmp_path / "mine")
     with pytest.raises(AssertionError, match="a session was opened"):
         running.run(
-            command_line.load_settings("local", [], {"models.sentence_encoder": f"file:{folder}"}),
+            load_settings("local", [], {"models.sentence_encoder": f"file:{folder}"}),
             running_stages("embed_turns"),
             again=False,
         )

@@ -1,7 +1,6 @@
 """``plan``, ``status`` and completion, without Spark."""
 
 import json
-import subprocess
 from datetime import UTC, datetime
 from types import SimpleNamespace
 from typing import Any
@@ -11,8 +10,6 @@ import pytest
 from conf.errors import InputError
 from conf.settings import Settings, load_settings
 from etl.cli import overviews
-from etl.cli.completion import script
-from etl.cli.options import COMMANDS, parsed, words
 from etl.cli.overviews import STATUS, Planned, planned, states, status_lines
 from etl.pipeline.planner import chosen, why_off
 from etl.pipeline.stages import Stage
@@ -109,11 +106,6 @@ def test_a_stage_that_is_off_names_its_setting(name: str, said: str) -> None:
     assert why_off(stage, load_settings("local")) == said
 
 
-def test_plan_goes_on_where_an_input_is_missing() -> None:
-    context = Context(why={"find_subtitles": "!subtitles.sources is empty"}, given={}, off=(), log=Log({}))
-    assert planned(context, STAGES[:1]) == [Planned("find_subtitles", "run", "subtitles.sources is empty")]
-
-
 def test_plan_names_a_missing_file_although_stages_before_have_work_and_keeps_its_reasons_short() -> None:
     stages = chosen(all_stages(), to="score_turns")
     context = Context(why={"find_subtitles": "first run"}, given={}, off=(), log=Log({}))
@@ -162,19 +154,6 @@ def test_a_failed_run_says_its_one_line_beside_the_last_finished_run() -> None:
     assert any("2026-01-02 03:05, then failed" in line for line in status_lines([found], None))
 
 
-@pytest.mark.parametrize(
-    ("width", "left_out"), [(None, ""), (120, ""), (80, "unit"), (79, "s, unit"), (20, "dropped, ")]
-)
-def test_a_narrow_terminal_has_fewer_columns_and_whole_names(width: int | None, left_out: str) -> None:
-    long = chosen(all_stages(), to="gather_training_dialogues")
-    found = states(Log({stage.name: event() for stage in long}), long)
-    lines = status_lines(found, width)
-    assert all(any(line.startswith(f"{stage.name} ") for line in lines) for stage in long)
-    assert all("2026-01-02 03:05" in line for line in lines[1 : len(long) + 1])
-    assert (f"(left out: {left_out}" in lines[-1]) if left_out else (len(lines) == len(long) + 1)
-    assert width in (None, 20) or max(map(len, lines)) <= width
-
-
 @pytest.mark.parametrize("as_json", [False, True])
 def test_what_is_printed(as_json: bool, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     log = Log({"find_subtitles": event()}, ("score_turns",))
@@ -195,37 +174,3 @@ def test_what_is_printed(as_json: bool, monkeypatch: pytest.MonkeyPatch, capsys:
     assert "2026-01-02 03:05" in status
     assert "not yet, stopped midway" in status
     assert "up to date" in plan
-
-
-def test_json_is_an_option_of_plan_and_status_alone() -> None:
-    assert parsed(["plan", "--json"]).json
-    assert parsed(["status", "--json", "--to", "clean_dialogues"]).json
-    with pytest.raises(InputError, match="--json"):
-        parsed(["run", "--json"])
-
-
-@pytest.mark.parametrize(
-    ("line", "expected"),
-    [
-        ("pl", {"plan"}),
-        ("clean", {"clean_dialogues"}),
-        ("plan --js", {"--json"}),
-        ("chat --b", {"--bot"}),
-        ("run --to segment_d", {"segment_dialogues"}),
-        ("segment_dialogues --ag", {"--again"}),
-        ("run --profile ", {"local", "databricks", "emr"}),
-        ("completion --n", set()),
-    ],
-)
-def test_bash_completes(line: str, expected: set[str]) -> None:
-    words_typed = f"edos-lakehouse {line}" + ("''" if line.endswith(" ") else "")
-    typed = f"COMP_WORDS=({words_typed})"
-    asked = f"{typed}; COMP_CWORD=$((${{#COMP_WORDS[@]}} - 1)); _edos_lakehouse; echo ${{COMPREPLY[@]}}"
-    done = subprocess.run(["bash", "-c", f"{script('bash')}\n{asked}"], capture_output=True, text=True, timeout=60)
-    assert done.stderr == ""
-    assert set(done.stdout.split()) == expected
-
-
-def test_every_command_and_stage_is_completed() -> None:
-    assert set(words()) == {*COMMANDS, *(stage.name for stage in all_stages())}
-    assert script("zsh").startswith("autoload")

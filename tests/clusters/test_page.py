@@ -13,10 +13,10 @@ from botocore.validate import validate_parameters
 
 from conf.settings import Settings, load_settings
 from etl.cli.bundle import databricks_jobs
-from etl.cli.options import COMMANDS, parsed
 from etl.cli.register import GLUE
 from etl.pipeline.jars import PACKAGES
 from jobs import all_stages
+from tests.command_lines import parsed
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = (ROOT / "docs" / "clusters.md").read_text("utf-8")
@@ -119,11 +119,9 @@ def test_arguments_are_understood() -> None:
     found = programs()
     assert len(found) >= 8
     for arguments in found:
-        options = vars(parsed(arguments))
-        assert options["command"] in COMMANDS or options["command"] in stages
+        options = parsed(arguments)
         assert {*(options.get("to") or "").split(",")} - {""} <= stages
-        pairs = [pair for group in options["set"] for pair in group]
-        load_settings(options["profile"], [], pairs)
+        load_settings(options["profile"], [], options["overrides"])
 
 
 def test_settings_files_are_settings() -> None:

@@ -10,9 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from etl.demo.corpus import write_demo
-from etl.demo.facts import DemoFacts
 from jobs import all_stages
+from tests.corpora import Facts, write_small_corpus
 from tests.network_guard import guarded
 from tests.udfs.tiny_models import tiny_encoder
 
@@ -29,7 +28,7 @@ class TinyRun:
 
     corpus: Path
     encoder: Path
-    facts: DemoFacts
+    facts: Facts
 
     def arguments(self, root: Path, *more: str) -> list[str]:
         corpus = self.corpus
@@ -82,7 +81,7 @@ def jobs(*arguments: str, timeout: float = 1500) -> subprocess.CompletedProcess[
 @pytest.fixture(scope="session")
 def tiny(tmp_path_factory: pytest.TempPathFactory) -> TinyRun:
     folder = tmp_path_factory.mktemp("tiny")
-    return TinyRun(folder / "corpus", tiny_encoder(folder / "encoder"), write_demo(folder / "corpus", films=12))
+    return TinyRun(folder / "corpus", tiny_encoder(folder / "encoder"), write_small_corpus(folder / "corpus"))
 
 
 @pytest.fixture(scope="session")

@@ -1,8 +1,10 @@
 """Classifiers that learn from transcripts, whose emotions people gave in coarse classes."""
 
+import shutil
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
+from importlib.resources import files
 from pathlib import Path
 
 import numpy as np
@@ -13,8 +15,6 @@ from pyspark.sql import SparkSession
 from conf.errors import InputError
 from conf.settings import load_settings
 from conf.taxonomy import Label, Taxonomy, goemotions_labels, load_taxonomy
-from etl.demo.corpus_folder import CorpusFolder
-from etl.demo.transcripts import write_transcripts
 from etl.training.coarse_labels import (
     COMMENT_GROUPS,
     GROUPS,
@@ -194,7 +194,7 @@ def recipes_with(
     """A function that gives a weak labeler's recipe with the named folders of transcripts, and the lines said."""
     recipes: list[Recipe] = []
     monkeypatch.setattr(classifiers, "train_and_register", lambda recipe, run: recipes.append(recipe))
-    write_transcripts(CorpusFolder(tmp_path), 3)
+    shutil.copytree(str(files("conf").joinpath("demo", "corpus", "turns")), tmp_path / "turns")
     (tmp_path / "turns" / "dialogues_test.txt").write_text("Hi . __eou__ Hello . __eou__\n")
     examples = str(write_files(tmp_path / "examples", ALL_THREE))
 
