@@ -223,26 +223,3 @@ INTRA_DATASET = Table(
     """,
     ("learner", "tested_on", "class"),
 )
-
-TURN_ANSWERS = Table(
-    "emo_pillars.turn_answers",
-    "The context-less model's answer to one distinct turn text of EDOS, once per model.",
-    """
-    text_hash string, model string, probabilities array<float> COMMENT 'in the taxonomy\\'s order',
-    threshold double,
-    label_thresholds array<double> COMMENT 'each label\\'s; null: one for all', error string
-    """,
-    ("text_hash", "model"),
-)
-
-TAXONOMY_MAP = Table(
-    "emo_pillars.taxonomy_map",
-    "How often a label of EDOS's 41 and one of the 28 are given to the same turn, each by its own model.",
-    """
-    edos_label string, label string, turns bigint COMMENT 'given both', edos_turns bigint, label_turns bigint,
-    all_turns bigint, share_of_edos double COMMENT 'P(label | edos_label)',
-    share_of_label double COMMENT 'P(edos_label | label)', lift double COMMENT 'over chance',
-    pmi double COMMENT 'binary logarithm of the lift'
-    """,
-    ("edos_label", "label"),
-)
