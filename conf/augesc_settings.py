@@ -34,8 +34,8 @@ class SessionRules(TrainingDraw):
 class QueryRules(Section):
     """Which posts begin a conversation; the lists of words are in ``conf/augesc``."""
 
-    min_tokens: int = Field(10, ge=1, description="AugESC 4.2: NLTK word tokens")
-    max_tokens: int = Field(60, ge=1, description="AugESC 4.2: a longer query leads to longer utterances")
+    min_tokens: int = fixed(10, ge=1, description="AugESC 4.2: NLTK word tokens")
+    max_tokens: int = fixed(60, ge=1, description="AugESC 4.2: a longer query leads to longer utterances")
     emotions: tuple[str, ...] = Field(
         (), description="labels of EmpatheticDialogues; empty: the negative ones (conf/augesc/negative_emotions.txt)"
     )

@@ -25,8 +25,8 @@ class StepSettings(Section):
     contexts: DecodingSettings = _step(300)
     clean_contexts: DecodingSettings = _step(300)
     rewrites: DecodingSettings = _step(300)
-    topic_names: DecodingSettings = _step(40)
-    topic_categories: DecodingSettings = _step(500)
+    topic_names: DecodingSettings = fixed(_step(40))
+    topic_categories: DecodingSettings = fixed(_step(500))
 
 
 def _replaced() -> Any:

@@ -19,7 +19,7 @@ class DecodingSettings(Section):
     """Decoding parameters; with prompt and model they identify an answer."""
 
     max_new_tokens: int = Field(300, ge=1, le=100_000)
-    max_total_tokens: int | None = Field(None, ge=2, description="prompt and answer together, at most; null: no bound")
+    max_total_tokens: int | None = fixed(None, ge=2, description="prompt and answer together, at most; null: no bound")
     temperature: float = Field(0.0, ge=0, le=5, description="0 is greedy")
     top_p: float = Field(1.0, gt=0, le=1)
     repetition_penalty: float = Field(1.0, ge=1, le=5)
