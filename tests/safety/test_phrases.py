@@ -142,7 +142,7 @@ def test_everyday_talk_is_left_alone(line: str) -> None:
 
 
 @pytest.mark.parametrize("phrases", [PHRASES, HARMFUL])
-def test_every_phrase_of_a_list_is_found(phrases: str) -> None:
+def test_every_phrase_of_a_list_is_found(phrases: tuple[str, ...]) -> None:
     for entry in (entry for name in phrases for entry in entries(name)):
         assert danger("well, " + entry.replace("..", "very").replace("*", "") + "!", phrases) is not None, entry
 
