@@ -109,6 +109,7 @@ def kept_conversations(measured: DataFrame, violations: DataFrame) -> Outcome:
         "request_id",
         "prompt_hash",
         "strategies",
+        F.lit(None).cast("int").alias("repaired"),
     )
     invalid = judged.where(F.size("violated") > 0)
     detail = F.concat_ws(", ", F.array_join("violated", ", "), "first_faulty")

@@ -78,7 +78,7 @@ CONVERSATIONS = Table(
     f"""
     conversation_id string, source string COMMENT 'of the query: ed or reddit', query_id string, sample int,
     model string, tokens int, {MEASURED_TURNS}, {_REQUEST}, {STRATEGIES},
-    repaired int COMMENT 'turn, from 0, from which on it was continued again; null: it is as it was generated'
+    repaired int COMMENT 'of rows of earlier versions: the turn, from 0, from which on it was continued again'
     """,
     ("conversation_id",),
 )
