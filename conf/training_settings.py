@@ -131,11 +131,6 @@ class ModelSettings(Section):
     topic_namer: str | None = Field(
         None, description="Emo Pillars H: a language model that names topics; null: keywords stand for names"
     )
-    emo_pillars_judge: str | None = added(
-        None,
-        description="ours: judges the labels of Emo Pillars' examples; a language model, or one of our classifiers of "
-        "passages such as models:/emo-pillars-contextual@champion; null: none does",
-    )
     toxicity: str | None = Field(
         None, description="a classifier with a label toxic or toxicity; null: a list of profane words stands in"
     )
@@ -186,8 +181,7 @@ class ModelSettings(Section):
     reply_steered: str = "models:/edos-reply-steered@champion"
     generator: str = Field(
         "hf:mistralai/Mistral-7B-Instruct-v0.2",
-        description="Emo Pillars 4: the language model; openai:NAME on a server, gguf:URI in llama.cpp, "
-        "vllm:URI on servers that the workers start, vllm-offline:URI in vLLM within the workers",
+        description="Emo Pillars 4: the language model; openai:NAME on a server, gguf:URI in llama.cpp",
     )
     augmenter_base: str | None = Field(
         "hf:EleutherAI/gpt-j-6b",

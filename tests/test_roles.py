@@ -31,7 +31,6 @@ ROLES = {
         "etl.training.recipes.turn_segmenter",
         "etl.cli.fetch_data",
         "etl.cli.safety",
-        "etl.safety.words",
     ),
     "cluster": (
         "udfs.devices",
@@ -51,9 +50,6 @@ ROLES = {
         "etl.edos.similarity_search",
         "etl.safety.__main__",
         "etl.safety.classifier",
-        "etl.safety.examples",
-        "etl.safety.training",
-        "etl.safety.tuning",
         "etl.training.calibration",
         "etl.training.coarse_labels",
         "etl.training.held_out_classifiers",

@@ -91,7 +91,7 @@ def resolve(
     Args:
         uri: `hf:NAME[@REVISION]`, `pkg:PACKAGE`, `pkg:PART_001..005` (a zip in numbered packages), `file:DIR`,
             `models:/NAME@ALIAS`, `models:/NAME/VERSION`, `openai:NAME` for a model of a server, or `recorded:FILE` for
-            recorded answers. `gguf:`, `vllm:` or `vllm-offline:` before one of the others names the same model, to be
+            recorded answers. `gguf:` before one of the others names the same model, to be
             run by llama.cpp, by a server that workers start, or by vLLM within them.
         cache_dir: folder for downloads, in subfolders named by content; on a cluster a shared path.
         tracking_uri: MLflow's tracking store, for `models:/`.

@@ -40,11 +40,7 @@ LABEL_MAP = "label_map.csv"
 
 
 class Made(NamedTuple):
-    """The tables of an export, as ``etl.tables.emo_pillars`` names them.
-
-    Attributes:
-        gated: the examples with the labels that a judge finds fitting, which alone are exported; None: all are.
-    """
+    """The tables of an export, as ``etl.tables.emo_pillars`` names them."""
 
     examples: DataFrame
     contextual: DataFrame
@@ -55,14 +51,6 @@ class Made(NamedTuple):
     clean_contexts: DataFrame
     rewrites: DataFrame
     plots: DataFrame
-    gated: DataFrame | None = None
-
-    @property
-    def exported(self) -> DataFrame:
-        """The examples that are exported, with the labels that are."""
-        if self.gated is None:
-            return self.examples
-        return self.examples.drop("labels").join(self.gated.select("utterance_id", "labels"), "utterance_id")
 
 
 def publish_emo_pillars(made: Made, run: StageRun, settings: EmoPillarsPublishing, taxonomy: EmotionTaxonomy) -> str:
@@ -89,12 +77,11 @@ def publish_emo_pillars(made: Made, run: StageRun, settings: EmoPillarsPublishin
         settings.examples_per_file,
         what=ROWS,
     )
-    exported_labels = made.soft_labels.join(made.exported.select("utterance_id"), "utterance_id")
-    label_map = mapped_names(exported_labels, taxonomy)
+    label_map = mapped_names(made.soft_labels.join(made.examples.select("utterance_id"), "utterance_id"), taxonomy)
     folders.write_text(f"{folder}/{LABEL_MAP}", as_csv(label_map))
     views = rows_of(lakehouse, ("emo_pillars_scale", "emo_pillars_labels"), emotions=taxonomy)
     contextual = rows.where("context IS NOT NULL").count()
-    figures = Figures(manifest.rows, contextual, models_of(rows), faults_of(rows), judges_of(made))
+    figures = Figures(manifest.rows, contextual, models_of(rows), faults_of(rows))
     example = first_row(run.spark, folder, manifest, ROWS.key)
     card = emo_pillars_card(settings, figures, label_map, views, taxonomy, example)
     folders.write_text(f"{folder}/{CARD}", card)
@@ -131,7 +118,7 @@ def published_rows(made: Made) -> DataFrame:
         F.col("listed.request")[0].alias("soft_labels_request"),
     )
     rows = (
-        made.exported.drop("split")
+        made.examples.drop("split")
         .join(made.plots.select("plot_id", "title"), "plot_id", "left")
         .join(
             made.actors.select("actor_id", F.array().cast("array<string>").alias("actors_faults"), _request("actors")),
@@ -239,14 +226,12 @@ class Figures(NamedTuple):
         contextual: examples with a context.
         models: (step, model, examples).
         faults: (step, fault, examples).
-        judges: (judge, model, examples): whose labels had to fit.
     """
 
     rows: Mapping[str, int]
     contextual: int
     models: Sequence[tuple[str, str, int]] = ()
     faults: Sequence[tuple[str, str, int]] = ()
-    judges: Sequence[tuple[str, str, int]] = ()
 
 
 def models_of(rows: DataFrame) -> list[tuple[str, str, int]]:
@@ -257,13 +242,6 @@ def models_of(rows: DataFrame) -> list[tuple[str, str, int]]:
 def faults_of(rows: DataFrame) -> list[tuple[str, str, int]]:
     """Return (step, fault, number of examples) of the exported rows, by step and number."""
     return _counted(rows, "faults", "fault")
-
-
-def judges_of(made: Made) -> list[tuple[str, str, int]]:
-    """Return (judge, model, number of examples) of the gate; nothing without one."""
-    if made.gated is None:
-        return []
-    return [("judge", row.model, row["count"]) for row in made.gated.groupBy("model").count().sort("model").collect()]
 
 
 def _counted(rows: DataFrame, column: str, field: str) -> list[tuple[str, str, int]]:
@@ -310,7 +288,7 @@ def emo_pillars_card(
             (one.raw_label, one.label, one.source, one.soft_labels)
             for one in sorted(names, key=lambda one: (-one.soft_labels, one.raw_label))
         ),
-        models=table_rows((*figures.models, *figures.judges)),
+        models=table_rows(figures.models),
         faults=table_rows(figures.faults),
     )
     return about.card(text)

@@ -246,16 +246,6 @@ OWN: dict[str, str] = {
 }
 OWN_OF_VIEW: dict[str, str] = {
     "analysis.edos_examples.place": "number of the dialogue in its quarter, from 1",
-    "analysis.emo_pillars_judge_agreement.accuracy": "share of the examples on which both say the same",
-    "analysis.emo_pillars_judge_agreement.compared": "whose verdicts on an example's labels are compared",
-    "analysis.emo_pillars_judge_agreement.examples": "verdicts that are compared, of all pairs",
-    "analysis.emo_pillars_judge_agreement.kappa": "Cohen's kappa; of several pairs the mean; null: chance is certain",
-    "analysis.augesc_repairs.attempts": "continuations of these texts",
-    "analysis.augesc_repairs.percent_kept": "percent of the texts that meet all requirements as they were generated",
-    "analysis.augesc_repairs.percent_kept_with_repairs": "the same, with those that do so once they are continued",
-    "analysis.augesc_repairs.repaired": "texts that meet all requirements once they are continued",
-    "analysis.augesc_repairs.texts_continued": "texts that were continued from their last good turn",
-    "analysis.augesc_repairs.violated": "the only requirement that the texts violated; none, several, or all texts",
     "analysis.dropped.units": "how many of the stage's units the row stands for",
     "analysis.edos_released_pairs.matched_id": "id of the labelled dialogue",
     "analysis.edos_emotions_by_turn.neutral": "share of the turns with the label neutral",

@@ -98,7 +98,6 @@ def test_plan_says_what_runs_and_why() -> None:
     ("name", "said"),
     [
         ("ask_turn_arbiter", "subtitles.arbiter.below is not set"),
-        ("emo_pillars_gate_examples", "emo_pillars.judge.gate is false"),
     ],
 )
 def test_a_stage_that_is_off_names_its_setting(name: str, said: str) -> None:

@@ -22,14 +22,12 @@ from etl.publishing.emo_pillars_export import (
     as_csv,
     emo_pillars_card,
     faults_of,
-    judges_of,
     mapped_names,
     models_of,
     published_rows,
 )
 from etl.publishing.exports import Manifest, first_row, write_export
 from etl.tables import emo_pillars as tables
-from etl.tables.emo_pillars_analysis import GATED_EXAMPLES
 
 HOSTILE = 'He said "no" | twice, \u2028 $name <b> \U0001f600'
 
@@ -194,16 +192,3 @@ def test_the_card_counts_models_faults_and_mapped_names(folder: Path) -> None:
     assert "| contexts | openai:m | 9 |" in text
     assert "?**\n" in text
     assert "$" not in text.replace(" $name <b>", "")  # the example's own text
-
-
-def test_a_gate_leaves_examples_and_labels_out(spark: SparkSession, made: Made) -> None:
-    name = "p0-1-0"
-    fitting = spark.createDataFrame([(name, [("joy", 0.4)], "openai:judge")], GATED_EXAMPLES.schema)
-    gated = made._replace(gated=fitting)
-    (row,) = published_rows(gated).collect()
-    assert row.utterance_id == name
-    assert [(one.label, one.level) for one in row.labels] == [("joy", 0.4)]
-    assert [one.label for one in row.soft_labels] == ["optimism", "joy", "fear"]
-    assert judges_of(gated) == [("judge", "openai:judge", 1)]
-    figures = Figures({"train": 1}, 1, judges=judges_of(gated))
-    assert "| judge | openai:judge | 1 |" in emo_pillars_card(EmoPillarsPublishing(), figures, [], {}, OURS.taxonomy)

@@ -1,10 +1,7 @@
 """Classifiers as MLflow pyfuncs: the answers of the tables, from a logged folder without pickles."""
 
 import json
-import os
 import re
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
