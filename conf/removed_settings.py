@@ -19,7 +19,6 @@ class Removed(NamedTuple):
     instead: str
 
 
-NO_STUDENTS = "train the small encoder itself: models.encoder or models.weak_encoder"
 REMOVED: dict[str, Removed] = {
     "models.turn_arbiter": Removed(None, "no language model decides borders: it had brought nothing"),
     "subtitles.arbiter.below": Removed(None, "no language model decides borders: it had brought nothing"),
@@ -136,6 +135,9 @@ REMOVED: dict[str, Removed] = {
         {"prompts/emo_pillars/soft_labels.gbnf": "3c05a2e948101b899d43ae230316228f9cfd421950f2bf219fa411d15578b814"},
         "emo_pillars.steps.soft_labels.response_format=step",
     ),
+    "training.emotion_student.crowd_teacher_share": Removed(0.0, "labelled rows are learned by their labels"),
+    "training.emotion_student.teacher_share": Removed(0.0, "labelled rows are learned by their labels"),
+    "training.weak_student.teacher_share": Removed(0.5, "label and teacher's answer count alike"),
 }
 """By ``section.key``; ``*`` stands for one name. A key itself goes before one with ``*``."""
 

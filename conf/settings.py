@@ -195,8 +195,10 @@ class Settings(Section):
 
 MODELS_OF_SETS = (
     "weak_labeler",
+    "weak_student",
     "self_labeler",
     "emotion_classifier",
+    "emotion_student",
     "reply_pretrained",
     "reply_edos",
     "reply_empathetic",

@@ -89,6 +89,13 @@ class DialogueClassifierSettings(ClassifierOptions):
         return self.crowd_epochs
 
 
+class WeakStudentSettings(WeakLabelerSettings):
+    """The small weak labeler that learns from the weak labeler; ours."""
+
+    name: str = "edos-weak-student"
+    unlabelled: int = Field(100_000, ge=0, description="distinct turns that the teacher labels, at most")
+
+
 class EmotionClassifierSettings(DialogueClassifierSettings):
     name: str = "edos-emotion-classifier"
     calibrated: bool = Field(
@@ -108,6 +115,13 @@ class ComparisonSettings(Section):
 
 class SelfLabelerSettings(DialogueClassifierSettings):
     name: str = "edos-self-labeler"
+
+
+class EmotionStudentSettings(EmotionClassifierSettings):
+    """The small classifier that learns from the dialogue classifier; ours."""
+
+    name: str = "edos-emotion-student"
+    unlabelled: int = Field(100_000, ge=0, description="turns with their history that the teacher labels, at most")
 
 
 CLASSIFIERS = ("toxicity", "contradiction", "query_emotions", "query_goemotions")
@@ -149,6 +163,14 @@ class ModelSettings(Section):
         "models:/edos-self-labeler@champion", description="null: no model labels dialogues for its successor"
     )
     emotion_classifier: str = "models:/edos-emotion-classifier@champion"
+    student_encoder: str = Field("hf:distilroberta-base", description="ours: what the student starts from")
+    weak_student: str = Field(
+        "models:/edos-weak-student@champion", description="ours: a small copy of weak_labeler, its teacher"
+    )
+    weak_student_encoder: str = Field("hf:distilroberta-base", description="ours: what that student starts from")
+    emotion_student: str = Field(
+        "models:/edos-emotion-student@champion", description="ours: a small copy of emotion_classifier, its teacher"
+    )
     emo_pillars_encoder: str = Field(
         "hf:FacebookAI/roberta-large", description="Emo Pillars 5.1.1: models start from it"
     )
@@ -296,8 +318,10 @@ class TrainSections(Section):
     turn_segmenter: TurnSegmenterSettings = TurnSegmenterSettings()
     turn_pairs: TurnPairSettings = TurnPairSettings()
     weak_labeler: WeakLabelerSettings = WeakLabelerSettings()
+    weak_student: WeakStudentSettings = WeakStudentSettings()
     self_labeler: SelfLabelerSettings = SelfLabelerSettings()
     emotion_classifier: EmotionClassifierSettings = EmotionClassifierSettings()
+    emotion_student: EmotionStudentSettings = EmotionStudentSettings()
     comparison: ComparisonSettings = ComparisonSettings()
     augmenter: AugmenterSettings = AugmenterSettings()
     seeker: SeekerSettings = SeekerSettings()

@@ -5,7 +5,7 @@ from typing import Annotated
 from pyspark.sql import DataFrame
 
 from conf.taxonomy import Taxonomy
-from conf.training_settings import ComparisonSettings, EmotionClassifierSettings
+from conf.training_settings import ComparisonSettings, EmotionClassifierSettings, EmotionStudentSettings
 from etl.edos import published
 from etl.edos.label_thresholds import held_out_answers, held_out_histories, label_thresholds
 from etl.edos.turn_labels import distinct_histories, labelled_dialogues
@@ -45,6 +45,29 @@ def train_emotion_classifier(
     from etl.training.recipes.classifiers import train_and_register_emotion_classifier
 
     return train_and_register_emotion_classifier(training_dialogues, run, options, labels, encoder, transcripts)
+
+
+@stage(
+    writes=Model("emotion_student"),
+    manual=True,
+    counts=("training.processes",),
+    units="turns",
+    reads=(TRAINING_DIALOGUES, INITIAL),
+    models=(CLASSIFIER, "weak_labeler"),
+)
+def distil_emotion_classifier(
+    labelled: DataFrame,
+    initial: DataFrame,
+    options: EmotionStudentSettings,
+    encoder: Annotated[str, At("models.student_encoder")],
+    labels: Taxonomy,
+    run: StageRun,
+) -> Trained:
+    """Train a small classifier on the labels and on the dialogue classifier's answers to unlabelled turns (ours)."""
+    from etl.training.recipes.distillation import train_and_register_emotion_student
+
+    histories = distinct_histories(initial)
+    return train_and_register_emotion_student(labelled, histories, run, options, labels, encoder)
 
 
 def _trials(

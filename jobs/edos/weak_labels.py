@@ -6,7 +6,7 @@ from pyspark.sql import DataFrame
 
 from conf.edos_settings import Choice, DialogueConfidence
 from conf.taxonomy import Taxonomy
-from conf.training_settings import WeakLabelerSettings
+from conf.training_settings import WeakLabelerSettings, WeakStudentSettings
 from etl.common.hashes import distinct_texts
 from etl.edos.choosing import choose_emotional
 from etl.edos.turn_labels import weak_labels_of_turns
@@ -34,6 +34,28 @@ def train_weak_labeler(
     from etl.training.recipes.classifiers import train_and_register_weak_labeler
 
     return train_and_register_weak_labeler(run, options, labels, encoder, examples, transcripts)
+
+
+@stage(
+    writes=Model("weak_student"),
+    manual=True,
+    units="sentences",
+    reads=(CLEAN_DIALOGUES,),
+    models=("weak_labeler",),
+)
+def distil_weak_labeler(
+    dialogues: DataFrame,
+    options: WeakStudentSettings,
+    encoder: Annotated[str, At("models.weak_student_encoder")],
+    labels: Taxonomy,
+    examples: Annotated[str | None, At("edos.weak_label_examples")],
+    run: StageRun,
+) -> Trained:
+    """Train a small weak labeler on the labels and on the weak labeler's answers to unlabelled turns (ours)."""
+    from etl.training.recipes.distillation import train_and_register_weak_student
+
+    texts = distinct_texts(dialogues, "turns.text")
+    return train_and_register_weak_student(texts, run, options, labels, encoder, examples)
 
 
 @model_stage(text_scores, "weak_labeler", 12_000, reads=(CLEAN_DIALOGUES,), writes=WEAK_SCORES, units="texts")
