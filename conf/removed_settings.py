@@ -34,9 +34,6 @@ REMOVED: dict[str, Removed] = {
     "lakehouse.change_data_feed": Removed(
         [], "ALTER TABLE ... SET TBLPROPERTIES ('delta.enableChangeDataFeed' = 'true') turns a table's feed on"
     ),
-    "subtitles.cleaning.corpus_duplicates": Removed(
-        False, "near-duplicates are searched within a film, equal texts anywhere"
-    ),
     "subtitles.max_quarantined_share": Removed(
         0.1, "`jobs check` tells it after the run (checks.max_quarantined_share)"
     ),

@@ -183,6 +183,12 @@ class CleaningSettings(Section):
         True, Mark.OURS, paper=False, description="ours: between uploads of one film; paper: false"
     )
     near_duplicate_jaccard: float = rule(0.8, Mark.OURS, ge=0, le=1, description="ours: on word shingles")
+    corpus_duplicates: bool = rule(
+        False,
+        Mark.OURS,
+        paper=False,
+        description="ours: of dialogues of any films with that Jaccard similarity the first by id stays",
+    )
     min_certainty: float | None = rule(
         None,
         Mark.OURS,

@@ -77,31 +77,42 @@ def minhash_bands(shingled: DataFrame, near: NearDuplicates) -> DataFrame:
     return shingled.select("block", "id", "shingles").mapInArrow(band_adder(near.bands, near.rows), schema)
 
 
-def candidate_pairs(shingled: DataFrame, near: NearDuplicates) -> DataFrame:
-    """Return the distinct pairs (earlier, later) of ids in one block whose MinHash signatures agree on a band.
+def shared_buckets(shingled: DataFrame, near: NearDuplicates) -> DataFrame:
+    """Return (block, band, key, ids): the sorted ids of each two or more texts that agree on a band.
 
     Args:
         shingled: block, id, shingles array<bigint>.
     """
     bands = minhash_bands(shingled, near).select("block", "id", F.posexplode("bands").alias("band", "key"))
     buckets = bands.groupBy("block", "band", "key").agg(F.sort_array(F.collect_list("id")).alias("ids"))
-    members = buckets.filter(F.size("ids") > 1).select(
+    return buckets.filter(F.size("ids") > 1)
+
+
+def candidate_pairs(shingled: DataFrame, near: NearDuplicates, buckets: DataFrame | None = None) -> DataFrame:
+    """Return the distinct pairs (earlier, later) of ids in one block whose MinHash signatures agree on a band.
+
+    Args:
+        shingled: block, id, shingles array<bigint>.
+        buckets: its ``shared_buckets``, if they are known.
+    """
+    members = (shared_buckets(shingled, near) if buckets is None else buckets).select(
         F.slice("ids", 1, near.bucket_limit).alias("first"), F.explode("ids").alias("later")
     )
     earlier = F.filter("first", lambda other: other < F.col("later"))
     return members.select(F.explode(earlier).alias("earlier"), "later").distinct()
 
 
-def near_duplicate_pairs(shingled: DataFrame, near: NearDuplicates) -> DataFrame:
+def near_duplicate_pairs(shingled: DataFrame, near: NearDuplicates, buckets: DataFrame | None = None) -> DataFrame:
     """Return (earlier, later, jaccard) of the pairs in one block whose shingles are similar enough.
 
     Candidates come from banded MinHash. Each is verified by the exact Jaccard similarity of its shingle hashes.
 
     Args:
         shingled: block (the film), id, shingles array<bigint>.
+        buckets: its ``shared_buckets``, if they are known.
     """
     sets = shingled.select("id", "shingles")
-    pairs = candidate_pairs(shingled, near)
+    pairs = candidate_pairs(shingled, near, buckets)
     left = sets.select(F.col("id").alias("earlier"), F.col("shingles").alias("left"))
     right = sets.select(F.col("id").alias("later"), F.col("shingles").alias("right"))
     scored = pairs.join(left, "earlier").join(right, "later")

@@ -7,6 +7,7 @@ from pyspark.sql import functions as F
 
 from conf.subtitle_settings import CleaningSettings
 from etl.common.columns import with_columns_once
+from etl.common.corpus_duplicates import corpus_duplicates
 from etl.common.near_duplicates import NearDuplicates, duplicates
 from etl.common.text_comparison import normalised
 from etl.pipeline.outcome import Outcome, dropped_columns
@@ -183,7 +184,8 @@ def clean_dialogues(
     credits, quotations, second speakers, uncertain turns); frequent turns; ``min_turns``; profanity; duplicates;
     near-duplicates. All turns after a removed one are removed with it, or, with ``keep_after_removed``, each run
     of turns between removed ones is judged as a dialogue of its own. With ``min_certainty``, the certain spans of
-    what is left become dialogues before ``min_turns`` is asked.
+    what is left become dialogues before ``min_turns`` is asked. With ``corpus_duplicates``, near-duplicates of other
+    films go last.
 
     Args:
         dialogues: the columns of ``subtitles.dialogues``.
@@ -246,6 +248,13 @@ def _without_duplicates(
         copies = persist(duplicates(texts, rules.exact_duplicates, near, persist))
         dropped = _dropped_dialogues(copies.join(sizes, "dialogue_id"))
         rows, texts = (frame.join(copies, "dialogue_id", "left_anti") for frame in (rows, texts))
+    if rules.corpus_duplicates:
+        anywhere = NearDuplicates(jaccard=rules.near_duplicate_jaccard)
+        found, crowded = corpus_duplicates(texts, anywhere, persist)
+        copies = persist(found)
+        further = _dropped_dialogues(copies.join(sizes, "dialogue_id")).unionByName(crowded)
+        dropped = further if dropped is None else dropped.unionByName(further)
+        rows = rows.join(copies, "dialogue_id", "left_anti")
     return rows, dropped
 
 
