@@ -154,7 +154,7 @@ def diarised(path: Path) -> Episode:
         table = parse_plain_text(_bytes(path), None).sentences
     except UnreadableError as error:
         raise InputError(f"{path} cannot be read: {error}") from None
-    spans = [(start, end, name) for start, end, name in _rttm(path.with_suffix(".rttm"))]
+    spans = list(_rttm(path.with_suffix(".rttm")))
     episode = Episode(path.parent.name, path.stem)
     starts, ends, texts = (column.to_pylist() for column in (table.start_ms, table.end_ms, table.text))
     for start, end, text in zip(starts, ends, texts, strict=True):
@@ -164,9 +164,9 @@ def diarised(path: Path) -> Episode:
         for low, high, name in spans:
             if low < end and high > start:
                 spoken_ms[name] = spoken_ms.get(name, 0) + min(high, end) - max(low, start)
-        name = max(sorted(spoken_ms), key=spoken_ms.__getitem__, default=None)
-        sure = name is not None and 2 * spoken_ms[name] >= end - start
-        episode.cues.append(SpokenCue(start, end, text, name if sure else None))
+        most = max(sorted(spoken_ms), key=spoken_ms.__getitem__, default=None)
+        sure = most is not None and 2 * spoken_ms[most] >= end - start
+        episode.cues.append(SpokenCue(start, end, text, most if sure else None))
     return episode
 
 

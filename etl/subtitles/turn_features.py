@@ -107,8 +107,15 @@ class PairContext:
 
     def rows(self, chosen: np.ndarray) -> "PairContext":
         """Return the context of the pairs at the given positions."""
-        others = (self.density, self.gap_ms, self.left_speed, self.right_speed, self.language)
-        return PairContext(self.same_block[chosen], self.genres.rows(chosen), *(one[chosen] for one in others))
+        return PairContext(
+            self.same_block[chosen],
+            self.genres.rows(chosen),
+            self.density[chosen],
+            self.gap_ms[chosen],
+            self.left_speed[chosen],
+            self.right_speed[chosen],
+            self.language[chosen],
+        )
 
 
 def hashed(words: np.ndarray) -> np.ndarray:

@@ -42,15 +42,19 @@ def pairs_of(batch: pa.RecordBatch) -> tuple[pa.Array, np.ndarray, np.ndarray, P
     """Return the arguments of a scorer for a batch of rows of ``turn_pairs.PAIRS``."""
     count = batch.num_rows
     block = _compute.fill_null(_compute.cast(batch.column("same_block"), pa.int8()), -1)
-    numbers = (
-        np.asarray(_compute.fill_null(_compute.cast(batch.column(name), pa.float64()), np.nan))
-        for name in ("density", "silence_ms", "left_speed", "right_speed")
-    )
+
+    def numbers(name: str) -> np.ndarray:
+        values = _compute.fill_null(_compute.cast(batch.column(name), pa.float64()), np.nan)
+        return np.asarray(values, dtype=np.float64)
+
     context = PairContext(
-        np.asarray(block, dtype=np.int8),
-        hashed_genres(batch.column("genres")),
-        *numbers,
-        np.array(batch.column("language").to_pylist(), dtype=object),
+        same_block=np.asarray(block, dtype=np.int8),
+        genres=hashed_genres(batch.column("genres")),
+        density=numbers("density"),
+        gap_ms=numbers("silence_ms"),
+        left_speed=numbers("left_speed"),
+        right_speed=numbers("right_speed"),
+        language=np.array(batch.column("language").to_pylist(), dtype=object),
     )
     texts = pa.concat_arrays([batch.column("left_text"), batch.column("right_text")])
     return texts, np.arange(count), np.arange(count) + count, context
