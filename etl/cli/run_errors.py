@@ -121,6 +121,12 @@ def fault_line(error: BaseException, settings: Settings | None = None, stage: st
     for told, names in _FAULTS.items():
         if _among(found, names) and (line := told(error, text, places)):
             return f"{line}{during}: {_cure(told, text, places)}"
+    if "StackOverflowError" in text:
+        return (
+            f"a text is too long for one of the expressions that read it: the stack of Java overflowed{during}. Please "
+            "report it; with -Xss64m in spark.conf.spark.driver.extraJavaOptions (of a cluster's executors: "
+            "spark.executor.extraJavaOptions) it fits"
+        )
     if _among(found, JAVA_GONE) or _bridge_broke(error):
         return (
             f"Spark's Java process ended{during}, mostly by a signal or for lack of memory: {AGAIN}; if it ends again, "

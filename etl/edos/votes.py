@@ -24,14 +24,14 @@ PROBABILITIES = "dialogue_id string, turn int, probabilities array<struct<label:
 
 def normalised_answer(answer: Column) -> Column:
     """Return an answer in lower case, without the mark ` (Other)` and outer blanks; null if it is empty."""
-    plain = F.regexp_replace(F.lower(answer), r"\s*\(other\)\s*$", "")
+    plain = F.regexp_replace(F.lower(answer), r"(?<!\s)\s*\(other\)\s*$", "")
     return F.nullif(F.trim(F.regexp_replace(plain, r"\s+", " ")), F.lit(""))
 
 
 def dialogue_turns(cell: Column) -> Column:
     """Split a released dialogue cell into turns, one per line, without blank lines and the prefixes `- ` and `- - `."""
     lines = F.split(F.coalesce(cell, F.lit("")), r"\r?\n")
-    bare = F.transform(lines, lambda line: F.trim(F.regexp_replace(line, r"^\s*(?:-\s+)+", "")))
+    bare = F.transform(lines, lambda line: F.trim(F.regexp_replace(line, r"^\s*(?:-\s+)++", "")))
     return F.filter(bare, lambda line: line != "")
 
 

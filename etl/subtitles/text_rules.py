@@ -9,8 +9,10 @@ from pyspark.sql import functions as F
 from conf.subtitle_settings import CleaningSettings
 from etl.subtitles.cleaning_words import CleaningWords
 
+MOST_CHARACTERS = 4_000
+"""A turn of more is ``too_long`` before any expression reads it (ours): the longest sentence of 267 films has 344."""
 _BRACKETED = r"\[[^\[\]]{0,300}\]|\([^()]{0,300}\)|\{[^{}]{0,300}\}"
-_OPENING = r"(?:[-–—>]+\s*|:\s*)*"
+_OPENING = r"(?:[-–—>:][-–—>:\s]*)?"
 CAPITALISED = r"\p{Lu}[\p{L}\p{Nd}.'’\-]*"
 _SHOUTED = r"(?:Mc|Mac|Le|De|La)?\p{Lu}[\p{Lu}\p{Nd}l.'’\-]*"
 _FIRST = r"(?:\d{1,2}(?:[sS][tT]|[nN][dD]|[rR][dD]|[tT][hH])\s+)?"

@@ -291,6 +291,17 @@ def test_all_rules_and_a_ledger_that_adds_up(spark: SparkSession) -> None:
     assert len(DIALOGUES_IN) == len(rows) + sum(unit == "dialogue" for unit, _ in dropped)
 
 
+def test_an_endless_turn_is_too_long_whatever_the_limit(spark: SparkSession) -> None:
+    rules = RULES.model_copy(update={"max_characters": None, "min_alphabetic_share": None})
+    dialogues = dialogues_of(spark, {"rule-0": ["Tell me .", "Which one ?", "- " * 8_000, "[" + "a" * 9_000 + "]"]}, {})
+    outcome = outcome_computed(clean_dialogues(dialogues, rules, WORDS, persist=cached))
+    assert [turn["text"] for turn in outcome.rows.collect()[0]["turns"]] == ["Tell me .", "Which one ?"]
+    assert ledger(outcome) == {
+        ("turn", "rule-0/2"): ("too_long", 1),
+        ("turn", "rule-0/3"): ("after_removed_turn", 1),
+    }
+
+
 def test_an_excluded_genre_is_named(spark: SparkSession) -> None:
     texts = {name: ["Who is there ?", f"It is {name} ."] for name in ("news-0", "reef-0", "play-0")}
     genres = {"news-0": ["Drama", " News "], "reef-0": ["documentary"]}

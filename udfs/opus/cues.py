@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from udfs.opus.cue_markup import shown
+from udfs.opus.cue_markup import Shown, shown
 from udfs.opus.cue_times import Times, times_of
 from udfs.opus.normal_form import normal_form
 
@@ -16,8 +16,14 @@ _NUMBER = re.compile(r"\s*#?([0-9]{1,8})[.:]?\s*")
 _APART = re.compile(r"(?:NOTE|STYLE|REGION|WEBVTT)(?:\s|$)")
 _HEADER = re.compile(r"(?:WEBVTT|Kind:|Language:|X-TIMESTAMP-MAP)")
 _LANGUAGE = re.compile(r"Language:\s{0,5}([A-Za-z-]{2,10})\s*")
+MOST_CHARACTERS = 10_000
+"""A longer cue is left out: a screen has about 100 characters. Markup of ten times as much is not looked at."""
 _MOST_ALONE = 9
 """Most cues that may be missing before an index alone at a file's end, so that it is one, and not said."""
+
+
+_MOST_LINES = 20
+_EXAMPLE = 100
 
 
 @dataclass
@@ -70,6 +76,22 @@ class Found:
     language: str | None = None
 
 
+def fault_rows(faults: list[Fault]) -> list[dict[str, object]]:
+    """Return a row for each reason: how often it occurs, the first lines, and what stands in the first of them."""
+    rows: dict[str, list[Fault]] = {}
+    for fault in faults:
+        rows.setdefault(fault.reason, []).append(fault)
+    return [
+        {
+            "reason": reason,
+            "times": len(each),
+            "lines": [fault.line for fault in each[:_MOST_LINES]],
+            "example": each[0].text[:_EXAMPLE],
+        }
+        for reason, each in sorted(rows.items())
+    ]
+
+
 def cues_of(text: str) -> list[Cue]:
     """Return the cues of a SubRip or WebVTT file, in its order; a text without times has none."""
     return blocks_of(normal_form(text)).cues
@@ -77,7 +99,9 @@ def cues_of(text: str) -> list[Cue]:
 
 def cue_of(start: str, end: str, raw: Iterable[str], line: int, **more: int | bool | None) -> Cue:
     """Return a cue, given its lines as the file has them."""
-    seen = shown(list(raw))
+    lines = list(raw)
+    endless = sum(map(len, lines)) > 10 * MOST_CHARACTERS
+    seen = Shown([" ".join(lines)[: MOST_CHARACTERS + 1]], False, False) if endless else shown(lines)
     known: dict[str, int | bool | None] = {"top": seen.top, **more}
     known["top"] = bool(seen.top or more.get("top"))
     return Cue(start, end, seen.lines, line, drawn=seen.drawn, **known)  # type: ignore[arg-type]

@@ -6,13 +6,13 @@ from collections.abc import Sequence
 
 from udfs.opus.cue_forms import found_cues
 from udfs.opus.cue_times import clock_ms
-from udfs.opus.cues import Cue, Fault
+from udfs.opus.cues import Cue, fault_rows
 from udfs.opus.encodings import as_text
 from udfs.opus.files import UnreadableError
 from udfs.opus.languages import contradicts, language_of
 from udfs.opus.meta import meta_columns
 from udfs.opus.normal_form import marks, normal_form
-from udfs.opus.parser import Subtitles
+from udfs.opus.parser import Subtitles, without_endless
 from udfs.opus.paths import spoken_language
 from udfs.opus.repeated_cues import spoken_cues
 from udfs.opus.sentences import Mark, sentences_of
@@ -25,7 +25,7 @@ MOST_FORMATTED_BYTES = 20_000_000
 """Most bytes of a form whose cues carry codes: signs of ASS, words of json3 with a time each."""
 _SPEAKS = re.compile(r"(?:[-\u2010-\u2015\u2212\u2500\uff0d](?![-\u2010-\u2015])|>{2,}|/\s?(?=[^\W\d_a-z]))")
 _SINGS = re.compile(r"[\u2669-\u266c#*]")
-_SUNG = re.compile(r"[\u2669-\u266c]\W*$")
+_SUNG = re.compile(r"[\u2669-\u266c][^\w\u2669-\u266c]*$")
 _ENDED = re.compile(r"(?<![.])[.?!\u061f\u06d4\u0964\u3002\uff01\uff1f][\"')\]]*$|[?!][.\"')\]]*$")
 _LABEL = re.compile(
     r"\s*(?:[-\u2010-\u2015\u2212]\s?|>{2,}\s?)?(?:[\[(][^\[\]()]{1,40}[\])]\s?)?"
@@ -39,8 +39,6 @@ _NAME_IN_BRACKETS = re.compile(
 _FEWEST_LABELS = 2
 _NEW_PART_MS = 60_000
 _MOST_SILENCE_IN_CAPITALS = 2_000
-_MOST_LINES = 20
-_EXAMPLE = 100
 
 
 def parse_plain_text(data: bytes, language: str | None, languages: Sequence[str] = ()) -> Subtitles:
@@ -87,7 +85,8 @@ def parse_plain_text(data: bytes, language: str | None, languages: Sequence[str]
         "blocks": len(found.cues),
         "faults": fault_rows(faults),
     }
-    return Subtitles(None, sentences, tokens, columns, language, +quirks)
+    lines = {cue.number: cue.line for cue in cues}
+    return without_endless(Subtitles(None, sentences, tokens, columns, language, +quirks), lines)
 
 
 def _in_time_order(cues: list[Cue], quirks: Counter[str]) -> list[Cue]:
@@ -117,22 +116,6 @@ def _in_time_order(cues: list[Cue], quirks: Counter[str]) -> list[Cue]:
 
 def _bare_name(match: re.Match[str]) -> str:
     return f"{match[1]}{match[2] or match[3]}: ".replace("_", " ")
-
-
-def fault_rows(faults: list[Fault]) -> list[dict[str, object]]:
-    """Return a row for each reason: how often it occurs, the first lines, and what stands in the first of them."""
-    rows: dict[str, list[Fault]] = {}
-    for fault in faults:
-        rows.setdefault(fault.reason, []).append(fault)
-    return [
-        {
-            "reason": reason,
-            "times": len(each),
-            "lines": [fault.line for fault in each[:_MOST_LINES]],
-            "example": each[0].text[:_EXAMPLE],
-        }
-        for reason, each in sorted(rows.items())
-    ]
 
 
 def _language(

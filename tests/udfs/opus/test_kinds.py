@@ -234,6 +234,16 @@ def test_a_time_that_is_not_understood_is_a_fault_with_its_line_and_no_text() ->
     assert rows(file.sentences)[-1][2:4] == (5000, None)
 
 
+def test_a_cue_without_end_is_a_fault_and_the_others_stay() -> None:
+    file = parsed(srt("Who is there?", "- " * 8_000, "It is the tide.", "a" + "- " * 1_500))
+    assert file.sentences.text.to_pylist() == ["Who is there ?", "It is the tide ."]
+    assert [(fault["reason"], fault["lines"]) for fault in file.meta["faults"]] == [  # type: ignore[attr-defined]
+        ("cue_too_long", [6]),
+        ("sentence_too_long", [14]),
+    ]
+    assert file.token_count == 9
+
+
 ROLLING = [
     ("00:00:00,000", "00:00:02,000", ["so tell me"]),
     ("00:00:02,000", "00:00:02,010", ["so tell me"]),
