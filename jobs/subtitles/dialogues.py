@@ -74,7 +74,7 @@ def _scored_files(
         "sum(aggregate(turns.sentence_last, 0L, (n, at) -> n + at) - "
         "aggregate(turns.sentence_first, 0L, (n, at) -> n + at) + size(turns.sentence_first))",
     ),
-    version=6,
+    version=7,
 )
 def segment_dialogues(
     chosen: DataFrame,
@@ -113,7 +113,7 @@ def published_pool(
     writes=CLEAN_DIALOGUES,
     from_files=FromFiles(published.SETTING, published_pool, RowAccounting("turns", rows_out="sum(size(turns))")),
     units=RowAccounting("turns", "sum(size(turns))", "sum(size(turns))"),
-    version=12,
+    version=13,
     resources=("not_names.txt", "profanity.txt", "address_words.txt", "languages/*", "credit_patterns.yaml"),
 )
 def clean_dialogues(

@@ -66,7 +66,7 @@ def _copies_marked(found: DataFrame, sources: Sources) -> DataFrame:
     reads=(MANIFEST,),
     writes=FILES,
     quarantine=QUARANTINE,
-    version=7,
+    version=8,
     incremental=Incremental(
         "source_path",
         "sum(bytes) / 1e6",

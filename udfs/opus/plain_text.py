@@ -16,6 +16,7 @@ from udfs.opus.parser import Subtitles, without_endless
 from udfs.opus.paths import spoken_language
 from udfs.opus.repeated_cues import spoken_cues
 from udfs.opus.sentences import Mark, sentences_of
+from udfs.opus.speaker_labels import mark_speakers
 from udfs.opus.tokens import opus_tokens, split_sentences
 
 MOST_BYTES = 3_000_000
@@ -29,13 +30,9 @@ _SUNG = re.compile(r"[\u2669-\u266c][^\w\u2669-\u266c]*$")
 _ENDED = re.compile(r"(?<![.])[.?!\u061f\u06d4\u0964\u3002\uff01\uff1f][\"')\]]*$|[?!][.\"')\]]*$")
 _LABEL = re.compile(
     r"\s*(?:[-\u2010-\u2015\u2212]\s?|>{2,}\s?)?(?:[\[(][^\[\]()]{1,40}[\])]\s?)?"
-    rf"([^\W\d_][\w{marks()}.'&#-]{{0,25}}(?:[ ,][^\W_]?[\w{marks()}.'&#-]{{0,25}}){{0,4}})"
+    rf"([^\W\d_][\w{marks()}.'&#\u2116-]{{0,25}}(?:[ ,][^\W_]?[\w{marks()}.'&#\u2116-]{{0,25}}){{0,4}})"
     r"(?:\s?[\[(][^\[\]()]{1,40}[\])])?\s?:(?=\s|$)"
 )
-_NAME_IN_BRACKETS = re.compile(
-    r"^([-\u2010-\u2015\u2212]?\s?)(?:[\[(]\s?([^\W\d_][^\[\]():]{0,40})[\])]\s?|([A-Z]{2,20}_[0-9]{1,3})):\s*"
-)
-"""A label of a tool that tells speakers apart: ``[SPEAKER_00]: Come in``."""
 _FEWEST_LABELS = 2
 _NEW_PART_MS = 60_000
 _MOST_SILENCE_IN_CAPITALS = 2_000
@@ -69,9 +66,9 @@ def parse_plain_text(data: bytes, language: str | None, languages: Sequence[str]
     if len(found.cues) > MOST_CUES:
         raise UnreadableError("too_large", f"{len(found.cues)} cues, more than {MOST_CUES}")
     quirks = Counter(plain_text=1, byte_replaced=decoded.replaced, encoded_twice=int(decoded.twice))
-    cues, dropped = spoken_cues(_in_time_order(found.cues, quirks))
-    for cue in cues:
-        cue.lines = [_NAME_IN_BRACKETS.sub(_bare_name, line) for line in cue.lines]
+    ordered = _in_time_order(found.cues, quirks)
+    mark_speakers(ordered, language or (languages[0] if len(languages) == 1 else None))
+    cues, dropped = spoken_cues(ordered)
     faults = sorted([*found.faults, *dropped], key=lambda fault: fault.line)
     quirks["cue_without_text"] = sum(not cue.lines for cue in cues)
     quirks.update(fault.reason for fault in faults)
@@ -112,10 +109,6 @@ def _in_time_order(cues: list[Cue], quirks: Counter[str]) -> list[Cue]:
     for number, cue in enumerate(ordered, 1):
         cue.number = number
     return ordered
-
-
-def _bare_name(match: re.Match[str]) -> str:
-    return f"{match[1]}{match[2] or match[3]}: ".replace("_", " ")
 
 
 def _language(

@@ -291,8 +291,8 @@ def test_text_that_was_encoded_twice() -> None:
     [
         ("[SPEAKER_00]: Come in.", "SPEAKER 00 : Come in ."),
         ("SPEAKER_01: Come in.", "SPEAKER 01 : Come in ."),
-        ("- (Anna): Come in.", "- Anna : Come in ."),
-        ("[door]: closed", "door : closed"),
+        ("- (Anna): Come in.", "- ANNA : Come in ."),
+        ("[door]: closed", "DOOR : closed"),
         ("[door slams] Come in.", "[ door slams ] Come in ."),
         ("Yes.|- No.", "Yes . / - No ."),
         ("| know.", "| know ."),
@@ -301,6 +301,62 @@ def test_text_that_was_encoded_twice() -> None:
 )
 def test_labels_of_tools_and_bars(line: str, expected: str) -> None:
     assert " / ".join(texts(srt(line))) == expected
+
+
+@pytest.mark.parametrize(
+    ("cues", "expected"),
+    [
+        (["I try to! (PILOT): Turn left.", "(boy): Why?"], ["I try to !", "PILOT : Turn left .", "BOY : Why ?"]),
+        (["I try to, [Pilot]: turn left."], ["I try to ,", "PILOT : turn left ."]),
+        (["[men 1] Hey! [men 2] Over here."], ["MEN 1 : Hey !", "MEN 2 : Over here ."]),
+        (
+            ["[Osgood] Hey!", "[Osgood] Over here.", "[Sighs] No."],
+            ["OSGOOD : Hey !", "OSGOOD : Over here .", "[ Sighs ] No ."],
+        ),
+        (["[Sighs] Hey!", "[Sighs] Over here."], ["[ Sighs ] Hey !", "[ Sighs ] Over here ."]),
+        (["[Hope] Hey!", "[Hope] Here.", "Tell Hope."], ["HOPE : Hey !", "HOPE : Here .", "Tell Hope ."]),
+        (["(Clears Throat) Hey.", "(Clears Throat) No."], ["( Clears Throat ) Hey .", "( Clears Throat ) No ."]),
+        (
+            ["\uff08\u6bcd\uff09\u306f\u3044\u3002", "\uff08\u6bcd\uff09\u3044\u3044\u3048\u3002"],
+            ["\u6bcd : \u306f\u3044 \u3002", "\u6bcd : \u3044\u3044\u3048 \u3002"],
+        ),
+        (["\u3010Olga\u3011\uff1aYes."], ["OLGA : Yes ."]),
+        (["O'DOWD: Yes."], ["O 'DOWD : Yes ."]),
+        (["Speaker \u21161: Yes.", "Speaker #2: No."], ["SPEAKER \u2116 1 : Yes .", "SPEAKER # 2 : No ."]),
+        (["Olga Stern:\nYes, I do.", "Ivo Brandt:\nNo."], ["OLGA STERN : Yes , I do .", "IVO BRANDT : No ."]),
+        (["He told us:\nyes.", "Then she said:\nno."], ["He told us : yes .", "Then she said : no ."]),
+        (["\u226b Yes.", "\uff1e\uff1e No."], ["> > Yes .", "> > No ."]),
+    ],
+)
+def test_labels_in_all_forms(cues: list[str], expected: list[str]) -> None:
+    assert texts(srt(*cues)) == expected
+
+
+def coloured(*cues: list[tuple[str, str]]) -> str:
+    return srt(*("\n".join(f'<font color="{colour}">{text}</font>' for colour, text in cue) for cue in cues))
+
+
+def test_a_change_of_colour_is_a_change_of_speaker() -> None:
+    said = coloured([("yellow", "Are you sure"), ("cyan", "of course I am")], [("cyan", "Go on.")], [("yellow", "no")])
+    assert texts(said) == ["Are you sure", "> > of course I am", "Go on .", "> > no"]
+    spans = '<font color="lime">Yes.</font> <font color="white">Why?</font>'
+    assert texts(srt(spans, spans)) == ["Yes .", "> > Why ?", "> > Yes .", "> > Why ?"]
+    cues = (
+        "00:01.000 --> 00:02.000\n<c.yellow>Yes.</c>\n<c.cyan>Why?</c>\n",
+        "00:03.000 --> 00:04.000\n<c.cyan>So.</c>\n<c.yellow>Oh.</c>\n",
+    )
+    vtt = "\n".join(("WEBVTT\n", *cues))
+    assert texts(vtt) == ["Yes .", "> > Why ?", "So .", "> > Oh ."]
+
+
+def test_a_coloured_word_is_no_speaker() -> None:
+    stressed = 'The <font color="red">red</font> door and the <font color="red">red</font> gate'
+    assert texts(srt(stressed, stressed)) == ["The red door and the red gate", "The red door and the red gate"]
+
+
+def test_two_voices_in_a_cue() -> None:
+    vtt = "WEBVTT\n\n00:01.000 --> 00:02.000\n<v Olga>Come in.</v> <v Ivo>I will</v>\n"
+    assert texts(vtt) == ["OLGA : Come in .", "IVO : I will"]
 
 
 def test_voices_of_webvtt_are_labels_in_capitals() -> None:
