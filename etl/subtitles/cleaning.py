@@ -94,25 +94,33 @@ def judge_turns(
 
 
 def _bounded(rules: CleaningSettings, words: CleaningWords) -> Callable[[Column], Column]:
-    """Return a function that cuts a turn's text where it is surely too long, and leaves out credits if the rules do."""
+    """Return a function that cuts a turn's text where it is too long, before a song and before credits."""
 
     def bounded(turn: Column) -> Column:
         text = F.left(turn["text"], F.lit(MOST_CHARACTERS + 1))
+        if rules.drop_songs:
+            text = rule.before_song(text)
         return turn.withField("text", rule.without_credit_sentences(text, words) if rules.drop_credits else text)
 
     return bounded
 
 
 def _without_cues(spoken: DataFrame, rules: CleaningSettings, words: CleaningWords) -> DataFrame:
-    """Move turns without speech (a bare name, a bracketed sound) into column ``cues``."""
+    """Move turns without speech (a bare name, a bracketed sound, a song) into column ``cues``."""
     turns = F.col("turns")
+
+    def sung(turn: Column) -> Column:
+        return rule.is_song(turn["spoken"]) & ~rule.endless(turn) if rules.drop_songs else F.lit(False)
+
     cues = F.transform(
-        F.filter(turns, lambda turn: rule.is_cue(turn, rules, words)),
+        F.filter(turns, lambda turn: rule.is_cue(turn, rules, words) | sung(turn)),
         lambda turn: F.struct(
-            turn["place"].alias("turn"), F.lit("nothing_said").alias("reason"), turn["text"].alias("detail")
+            turn["place"].alias("turn"),
+            F.when(rule.is_cue(turn, rules, words), "nothing_said").otherwise("song").alias("reason"),
+            turn["text"].alias("detail"),
         ),
     )
-    others = F.filter(turns, lambda turn: ~rule.is_cue(turn, rules, words))
+    others = F.filter(turns, lambda turn: ~(rule.is_cue(turn, rules, words) | sung(turn)))
     return with_columns_once(spoken, turns=others, cues=cues)
 
 

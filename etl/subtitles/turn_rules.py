@@ -173,6 +173,12 @@ def is_song(text: Column) -> Column:
     return reduce(lambda found, pattern: found | text.rlike(pattern), _SONGS[1:], text.rlike(_SONGS[0]))
 
 
+def before_song(text: Column) -> Column:
+    """Return what is said in a turn before its first note; a turn that begins with one stays."""
+    before = F.trim(F.regexp_replace(text, r"(?s)[♪♫♩♬].*$", ""))
+    return F.when(before.rlike(r"\p{L}"), before).otherwise(text)
+
+
 _AFTER_END = r"(?<=\s[.!?\x{2026}\x{61f}\x{964};]{1,3})\s+(?!(?:TV|COM|NET|ORG|APP|INFO|ME|CO)\b)(?=\P{Ll})"
 
 

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from udfs.opus.cue_markup import Shown, shown
-from udfs.opus.cue_times import Times, times_of
+from udfs.opus.cue_times import Times, clock_ms, times_of
 from udfs.opus.normal_form import normal_form
 
 _NUMBER = re.compile(r"\s*#?([0-9]{1,8})[.:]?\s*")
@@ -38,6 +38,7 @@ class Cue:
         index: the number that the file gives it.
         top: it is placed away from the bottom of the screen.
         drawn: it held a drawing.
+        track: what tells it from others that are shown with it, such as a style of ASS.
     """
 
     start: str
@@ -48,6 +49,12 @@ class Cue:
     index: int | None = None
     top: bool = False
     drawn: bool = False
+    track: str = ""
+
+    @property
+    def start_ms(self) -> int:
+        """Where it begins; 0 for a time that is not understood."""
+        return clock_ms(self.start) or 0
 
 
 @dataclass(frozen=True)
@@ -97,12 +104,12 @@ def cues_of(text: str) -> list[Cue]:
     return blocks_of(normal_form(text)).cues
 
 
-def cue_of(start: str, end: str, raw: Iterable[str], line: int, **more: int | bool | None) -> Cue:
+def cue_of(start: str, end: str, raw: Iterable[str], line: int, **more: int | bool | str | None) -> Cue:
     """Return a cue, given its lines as the file has them."""
     lines = list(raw)
     endless = sum(map(len, lines)) > 10 * MOST_CHARACTERS
     seen = Shown([" ".join(lines)[: MOST_CHARACTERS + 1]], False, False) if endless else shown(lines)
-    known: dict[str, int | bool | None] = {"top": seen.top, **more}
+    known: dict[str, int | bool | str | None] = {"top": seen.top, **more}
     known["top"] = bool(seen.top or more.get("top"))
     return Cue(start, end, seen.lines, line, drawn=seen.drawn, **known)  # type: ignore[arg-type]
 
