@@ -9,7 +9,7 @@ from conf.edos_settings import AnswerRules
 from etl.annotation.claims import claim_fault, copied_answers, latest_first, with_seats_taken, with_signed
 from etl.common.labelled_files import NamedFiles, json_lines
 from etl.edos.labelled_rows import unit_id
-from etl.edos.votes import normalised_answer
+from etl.edos.votes import normalised_answer, several_options
 from etl.pipeline.outcome import Outcome, dropped_columns
 
 KEY_DDL = (
@@ -65,6 +65,7 @@ def accepted_answers(answers: DataFrame, keys: DataFrame, labels: Sequence[str],
         .when(F.col("dialogue_id").isNull(), "unknown_item")
         .when(claim_fault(annotation.require_signed).isNotNull(), claim_fault(annotation.require_signed))
         .when(normalised_answer(F.col("value")).isNull(), "no_answer")
+        .when(several_options(F.col("value"), labels), "several_options")
     )
     judged = with_seats_taken(given.withColumn("fault", faults))
     # A quiz situation can be in several HITs. A dialogue's turn is one unit in all of them.

@@ -38,7 +38,7 @@ def _shrinkage(
 @stage(
     reads=(WITHDRAWN,),
     writes=MANIFEST,
-    version=5,
+    version=6,
     fingerprint=_fingerprint,
     guard=_shrinkage,
     places=("subtitles.sources",),

@@ -100,6 +100,11 @@ def _without_frames(text: str) -> str:
     return _FRAME_TIMES.sub(timed, text)
 
 
+def is_ttml(data: bytes) -> bool:
+    """Return whether a file is TTML, which is often called ``.xml``."""
+    return _TTML.match(data[:4000].decode("utf-8", "ignore").removeprefix("\ufeff")) is not None
+
+
 def _as(form: str, found: Found) -> Forms:
     for number, cue in enumerate(found.cues, 1):
         cue.number = number

@@ -11,8 +11,10 @@ import pytest
 
 from tests.attacks.corpora import reading_of
 from tests.udfs.opus.subtitle_files import rows
+from udfs.opus.cue_forms import is_ttml
 from udfs.opus.cue_times import times_of
 from udfs.opus.encodings import as_text
+from udfs.opus.files import UnreadableError, refuse_other_kinds
 from udfs.opus.languages import language_of
 from udfs.opus.listing import fingerprint, list_piece, pieces_of
 from udfs.opus.normal_form import normal_form
@@ -539,3 +541,50 @@ def test_each_row_of_the_table_of_forms_names_tests_that_exist(row: str) -> None
             continue
         tree = ast.parse((ROOT / path).read_text("utf-8"))
         assert function in {node.name for node in tree.body if isinstance(node, ast.FunctionDef)}
+
+
+def test_files_that_are_not_read_are_listed_with_their_ending(tmp_path: Path) -> None:
+    for name in ("a.en.srt", "b.lrc", "c.srt.txt", "d.tar.gz", "README", ".hidden"):
+        (tmp_path / name).write_text("x")
+    with zipfile.ZipFile(tmp_path / "e.zip", "w") as archive:
+        for name in ("f.en.srt", "__MACOSX/._f.en.srt", "g.nfo", "folder/"):
+            archive.writestr(name, "x")
+    (piece,) = (piece for piece in pieces_of(str(tmp_path), ["en"], 1) if piece.kind != "other")
+    found = {row[1]: row[-1] for row in list_piece(piece, ["en"], "v0")}
+    assert found == {
+        "README": "unknown_format: its name has no ending",
+        "a.en.srt": None,
+        "b.lrc": "unknown_format: files ending in .lrc are not read",
+        "c.srt.txt": "unknown_format: files ending in .srt.txt are not read",
+        "d.tar.gz": "unknown_format: files ending in .tar.gz are not read: archives of that kind are not unpacked",
+        "e.zip!f.en.srt": None,
+        "e.zip!g.nfo": "unknown_format: files ending in .nfo are not read",
+    }
+
+
+@pytest.mark.parametrize(
+    ("data", "kind"),
+    [
+        (b"PK\x03\x04\x14\0", "a zip"),
+        (b"\x00\x00\x01\xbaD", "pictures (VobSub)"),
+        (b"PG\0\0\0\1", "pictures (PGS)"),
+        (b"Rar!\x1a", "a RAR archive"),
+        (b"\xef\xbb\xbf<!DOCTYPE html><html><!-- x -->", "a page of the web"),
+        (b"{\\rtf1 x}", "a text of a word processor (RTF)"),
+        (b"{1}{2}x", None),
+        (b"<html>1\n00:00:01,000 --> 00:00:02,000\nx", None),
+        (b"PG 13, he said", None),
+    ],
+)
+def test_the_content_tells_a_file_of_another_kind(data: bytes, kind: str | None) -> None:
+    if kind is None:
+        refuse_other_kinds(data)
+        return
+    with pytest.raises(UnreadableError, match="not_subtitles") as error:
+        refuse_other_kinds(data)
+    assert kind in error.value.detail
+
+
+def test_ttml_is_known_by_its_content() -> None:
+    assert is_ttml(b'\xef\xbb\xbf<?xml version="1.0"?>\n<tt xmlns="http://www.w3.org/ns/ttml">')
+    assert not is_ttml(b'<?xml version="1.0"?>\n<document id="1"><s id="1">')
