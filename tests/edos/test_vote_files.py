@@ -70,7 +70,16 @@ def test_all_forms_are_read_and_all_damage_is_in_the_ledger(spark: SparkSession,
     (folder / "broken.csv.gz").write_bytes(b"no gzip")
     (folder / "README.md").write_text("Votes", "utf-8")
     labels, dropped = collected(spark, tmp_path)
-    assert labels == {"1": "sad", "2": "proud", "3": "afraid", "4": "sad", "6": "proud", "7": "sad", "8": "sad", "10": "sad"}
+    assert labels == {
+        "1": "sad",
+        "2": "proud",
+        "3": "afraid",
+        "4": "sad",
+        "6": "proud",
+        "7": "sad",
+        "8": "sad",
+        "10": "sad",
+    }
     assert dropped == {
         ("row", "a.csv:4", "open_quote", 3),
         ("row", "c.jsonl:2", "not_unicode", 3),

@@ -120,8 +120,14 @@ def filesystem(source: str) -> tuple[fs.FileSystem, str]:
 
 
 def container_uri(source: str, path: str) -> str:
-    """Return a file's address in the manifest: a plain path, or ``scheme://`` and the store's path."""
+    """Return a file's address in the manifest: a plain path, or ``scheme://`` and the store's path.
+
+    In a relative source it is relative, so that a folder with sources and lakehouse can be moved.
+    """
     match = _SCHEME.match(source)
+    root = os.path.abspath(source)  # noqa: PTH100 - pathlib resolves no ".."
+    if match is None and not source.startswith(("/", "dbfs:")) and (path == root or path.startswith(f"{root}/")):
+        return f"{source.rstrip('/')}{path[len(root) :]}"
     return f"{match.group(0)}{path}" if match and not source.startswith(("file:", "dbfs:")) else path
 
 

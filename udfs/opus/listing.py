@@ -325,11 +325,14 @@ def fingerprint(source: str, languages: Sequence[str]) -> str:
         return "missing"
     for piece in pieces:
         if piece.kind == "other":
-            digest = hashlib.blake2b(f"{piece.path}/".encode(), digest_size=16)
+            inside = piece.path.removeprefix(_root(source)[1])
+            digest = hashlib.blake2b(f"{inside}/".encode(), digest_size=16)
             total += int.from_bytes(digest.digest(), "big")
             continue
-        for found in _files(piece)[1]:
+        root, files = _files(piece)
+        for found in files:
             if found.fault or is_zip_name(found.path) or is_subtitle_name(found.path.rpartition("/")[2]):
-                digest = hashlib.blake2b(f"{found.path}\0{found.tag}".encode(), digest_size=16)
+                inside = found.path.removeprefix(root)
+                digest = hashlib.blake2b(f"{inside}\0{found.tag}".encode(), digest_size=16)
                 total += int.from_bytes(digest.digest(), "big")
     return f"{total % (1 << 128):032x}"

@@ -14,7 +14,7 @@ from tests.udfs.opus.subtitle_files import rows
 from udfs.opus.cue_forms import is_ttml
 from udfs.opus.cue_times import times_of
 from udfs.opus.encodings import as_text
-from udfs.opus.files import UnreadableError, refuse_other_kinds
+from udfs.opus.files import Caps, UnreadableError, filesystem, read_plain, refuse_other_kinds
 from udfs.opus.languages import language_of
 from udfs.opus.listing import fingerprint, list_piece, pieces_of
 from udfs.opus.normal_form import normal_form
@@ -588,3 +588,19 @@ def test_the_content_tells_a_file_of_another_kind(data: bytes, kind: str | None)
 def test_ttml_is_known_by_its_content() -> None:
     assert is_ttml(b'\xef\xbb\xbf<?xml version="1.0"?>\n<tt xmlns="http://www.w3.org/ns/ttml">')
     assert not is_ttml(b'<?xml version="1.0"?>\n<document id="1"><s id="1">')
+
+
+def test_a_folder_with_relative_sources_can_be_moved(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "before" / "subs").mkdir(parents=True)
+    (tmp_path / "before" / "subs" / "a.en.srt").write_text(srt("So."))
+    found = []
+    for name in ("before", "after"):
+        if name == "after":
+            (tmp_path / "before").rename(tmp_path / name)
+        monkeypatch.chdir(tmp_path / name)
+        filesystem.cache_clear()
+        listed = [row for piece in pieces_of("subs", ["en"], 1) for row in list_piece(piece, ["en"], "v0")]
+        found.append((fingerprint("subs", ["en"]), listed))
+        assert read_plain("subs", listed[0][2], False, Caps(1000, 10)).startswith(b"1\n")
+    filesystem.cache_clear()
+    assert found[0] == found[1]
