@@ -86,6 +86,10 @@ def _in_brackets(texts: pa.Array) -> pa.Array:
     return _compute.struct_field(_compute.extract_regex(texts, _NAME_IN_BRACKETS), "name")
 
 
+def _with_colon(sentences: Sentences, labels: np.ndarray) -> np.ndarray:
+    return (labels >= 0) & ~np.asarray(_compute.is_valid(_in_brackets(sentences.text)), dtype=bool)
+
+
 def _names_in_brackets(sentences: Sentences) -> np.ndarray:
     """Return whether each sentence has a text in brackets in place of a label, and whether it is a name of its file."""
     found = _in_brackets(sentences.text)
@@ -132,8 +136,7 @@ def hidden_marks(sentences: Sentences, labels: np.ndarray) -> pa.Array:
     """
     texts = without_dash(sentences.text)
     bare = _compute.replace_substring_regex(texts, r"^[^:]*:", "")
-    with_colon = (labels >= 0) & ~np.asarray(_compute.is_valid(_in_brackets(sentences.text)), dtype=bool)
-    texts = _compute.if_else(pa.array(with_colon), bare, texts)
+    texts = _compute.if_else(pa.array(_with_colon(sentences, labels)), bare, texts)
     texts = _compute.replace_substring_regex(texts, _BRACKETED, " ")
     return _compute.utf8_trim_whitespace(_compute.replace_substring_regex(texts, r"\s+", " "))
 
@@ -150,6 +153,7 @@ class Spoken(Sentences):
         words: whether the text, without marks, has a letter or digit.
         opens_at: flat index of the first merged sentence.
         dash, label: its marks; the label's code is -1 without one.
+        with_colon: whether its label has a colon; names in brackets stand before those alone whom one does not see.
         chevrons: whether its mark is `>>`, which stands before each speaker.
         after_break: whether the sentence before it, of the same file, is broken off by a doubled dash.
     """
@@ -158,6 +162,7 @@ class Spoken(Sentences):
     opens_at: np.ndarray
     dash: np.ndarray
     label: np.ndarray
+    with_colon: np.ndarray
     chevrons: np.ndarray
     after_break: np.ndarray
 
@@ -184,7 +189,7 @@ class Spoken(Sentences):
     @cached_property
     def labelled(self) -> np.ndarray:
         """Whether each file labels its speakers (``MIN_LABELS``)."""
-        return np.bincount(self.file[self.label >= 0], minlength=len(self.offsets) - 1) >= MIN_LABELS
+        return np.bincount(self.file[self.with_colon], minlength=len(self.offsets) - 1) >= MIN_LABELS
 
     @property
     def opening_dash(self) -> np.ndarray:
@@ -225,11 +230,14 @@ def spoken(sentences: Sentences) -> Spoken:
         none = np.zeros(0, dtype=np.int64)
         no = np.zeros(0, dtype=bool)
         values: dict[str, Any] = {part.name: getattr(sentences, part.name) for part in fields(sentences)}
-        return Spoken(**values, words=no, opens_at=none, dash=no, label=none, chevrons=no, after_break=no)
+        return Spoken(
+            **values, words=no, opens_at=none, dash=no, label=none, with_colon=no, chevrons=no, after_break=no
+        )
     dash = opens_with_dash(sentences.text)
     chevrons = _booleans(_compute.match_substring_regex(sentences.text, rf"^\s*{_CHEVRONS}"))
     broken_off = _booleans(_compute.match_substring_regex(sentences.text, _BROKEN_OFF))
     label = speaker_labels(sentences)
+    with_colon = _with_colon(sentences, label)
     texts = hidden_marks(sentences, label)
     words = _booleans(_compute.match_substring_regex(texts, r"[\p{L}\p{N}]"))
     starts = np.flatnonzero(sentences.first | np.concatenate([[True], words[:-1]]))
@@ -248,6 +256,7 @@ def spoken(sentences: Sentences) -> Spoken:
         opens_at=starts,
         dash=np.logical_or.reduceat(dash, starts),
         label=np.maximum.reduceat(label, starts),
+        with_colon=np.logical_or.reduceat(with_colon, starts),
         chevrons=np.logical_or.reduceat(chevrons, starts),
         after_break=np.concatenate([[False], broken_off[:-1]])[starts] & ~sentences.first[starts],
     )

@@ -104,6 +104,8 @@ def test_turn_mark_name_in_brackets() -> None:
     labels = speaker_labels(sentences)
     assert [label >= 0 for label in labels] == [True, False, True, False, False, True]
     assert hidden_marks(sentences, labels).to_pylist()[:2] == ["Hey .", "I told Osgood ."]
+    # Names in brackets stand before those alone whom one does not see: the file does not label its speakers.
+    assert not spoken(sentences).with_colon.any()
 
 
 def test_turn_mark_label_alone_belongs_to_the_next_sentence() -> None:

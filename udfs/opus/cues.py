@@ -106,7 +106,7 @@ def cues_of(text: str) -> list[Cue]:
 
 def cue_of(start: str, end: str, raw: Iterable[str], line: int, **more: int | bool | str | None) -> Cue:
     """Return a cue, given its lines as the file has them."""
-    lines = list(raw)
+    lines = [" ".join(line.split()) for line in raw]
     endless = sum(map(len, lines)) > 10 * MOST_CHARACTERS
     seen = Shown([" ".join(lines)[: MOST_CHARACTERS + 1]], False, False) if endless else shown(lines)
     known: dict[str, int | bool | str | None] = {"top": seen.top, **more}
