@@ -7,7 +7,7 @@ from pydantic import BeforeValidator, Field, field_validator
 from conf.evaluation_settings import AugescEvaluation
 from conf.llm_settings import DecodingSettings
 from conf.prompts import replaced_instruction
-from conf.section import Part, Section, added, outside
+from conf.section import Part, Section, added, fixed, outside
 
 
 def _listed(value: Any) -> Any:
@@ -22,20 +22,20 @@ class TrainingDraw(Part):
     """Which sessions a model is tuned on."""
 
     training: int = Field(100, ge=1, description="AugESC 4.1: sessions to tune on, even over the problem types")
-    seed: int = Field(13, description="of the training draw, with each session's id")
+    seed: int = fixed(13, description="of the training draw, with each session's id")
 
 
 class SessionRules(TrainingDraw):
     """Which recorded sessions are read, and which of them a model is tuned on."""
 
-    max_characters: int = Field(60_000, ge=1, description="ours: a longer session is no chat of two people")
+    max_characters: int = fixed(60_000, ge=1, description="ours: a longer session is no chat of two people")
 
 
 class QueryRules(Section):
     """Which posts begin a conversation; the lists of words are in ``conf/augesc``."""
 
-    min_tokens: int = Field(10, ge=1, description="AugESC 4.2: NLTK word tokens")
-    max_tokens: int = Field(60, ge=1, description="AugESC 4.2: a longer query leads to longer utterances")
+    min_tokens: int = fixed(10, ge=1, description="AugESC 4.2: NLTK word tokens")
+    max_tokens: int = fixed(60, ge=1, description="AugESC 4.2: a longer query leads to longer utterances")
     emotions: tuple[str, ...] = Field(
         (), description="labels of EmpatheticDialogues; empty: the negative ones (conf/augesc/negative_emotions.txt)"
     )
@@ -44,7 +44,7 @@ class QueryRules(Section):
         description="AugESC A: what posts of forums are judged by; neutral, positive and toxic ones are left out. "
         "Where models names no classifier for one, the sentence encoder with our examples stands in",
     )
-    toxic: float = Field(
+    toxic: float = fixed(
         0.5, ge=0, le=1, description="ours: probability from which a classifier's toxic post is left out"
     )
     forums: tuple[str, ...] = Field(
@@ -82,7 +82,7 @@ class DialogueDecoding(AugmenterDecoding):
 
     max_new_tokens: int = Field(128, ge=1, le=100_000)
     repetition_penalty: float = Field(1.0, ge=1, le=5)
-    stop: tuple[str, ...] = ("\n",)
+    stop: tuple[str, ...] = fixed(("\n",))
 
 
 class Queries(Part):
@@ -125,11 +125,6 @@ class GenerationSettings(RolePlaying, Untuned, Augmenting):
         ("augmenter", "untuned"),
         description="the tuned model, and what it is compared with; none for texts from elsewhere alone",
     )
-    strategies: bool = added(
-        False,
-        description="ours: the tuned model learns from turns that begin with their strategy, as [Question] Why?, "
-        "and names strategies itself; they are no part of the utterances",
-    )
 
     @property
     def augments(self) -> bool:
@@ -148,9 +143,9 @@ class UtteranceLengths(Section):
     """AugESC 4.3, Utterance Length, in NLTK word tokens."""
 
     least_average: int = Field(ge=0, description="a shorter utterance is a short one, too")
-    most_average: int = Field(50, ge=1)
-    most_short: float = Field(0.25, ge=0, le=1, description="share of short utterances")
-    longest: int = Field(100, ge=1)
+    most_average: int = fixed(50, ge=1)
+    most_short: float = fixed(0.25, ge=0, le=1, description="share of short utterances")
+    longest: int = fixed(100, ge=1)
 
 
 class FilterSettings(Section):
@@ -159,38 +154,32 @@ class FilterSettings(Section):
     session_tokens: int = Field(1_450, ge=1, description="of the generator's, prompt included")
     least_utterances: int = Field(10, ge=0)
     most_utterances: int = Field(50, ge=1)
-    continuous: int = Field(3, ge=1, description="of one speaker")
-    balance: float = Field(2.5, ge=1, description="utterances of one speaker for each of the other's")
-    role_words: tuple[str, ...] = Field(("Human", "AI"), description="as they are written")
+    continuous: int = fixed(3, ge=1, description="of one speaker")
+    balance: float = fixed(2.5, ge=1, description="utterances of one speaker for each of the other's")
+    role_words: tuple[str, ...] = fixed(("Human", "AI"), description="as they are written")
     seeker: UtteranceLengths = UtteranceLengths(least_average=7)
     supporter: UtteranceLengths = UtteranceLengths(least_average=9)
-
-
-class RepairSettings(Section):
-    """Texts that fail one requirement at one turn, continued from the turn before it (ours)."""
-
-    attempts: int = added(0, ge=0, le=20, description="continuations of each; 0: none, as in the paper")
 
 
 class ChatSettings(Section):
     """The interactive support chatbot (AugESC 7.2)."""
 
     decoding: DialogueDecoding = DialogueDecoding()
-    most_turns: int = Field(40, ge=2, description="ours: the last so many utterances are what a reply is to")
+    most_turns: int = fixed(40, ge=2, description="ours: the last so many utterances are what a reply is to")
 
 
 class WordStatistics(Part):
     """Whose typical words are counted, and how many."""
 
     sampled: int = Field(10_000, ge=1, description="AugESC 5.3: conversations of each set whose words are compared")
-    prior_words: float = Field(500, gt=0, description="ours: the sum of the priors of all words, for the log-odds")
-    typical_words: int = Field(50, ge=10, description="ours: so many of each set and role are kept; Figure 4 shows 10")
+    prior_words: float = fixed(500, gt=0, description="ours: the sum of the priors of all words, for the log-odds")
+    typical_words: int = fixed(50, ge=10, description="ours: so many of each set and role are kept; Figure 4 shows 10")
 
 
 class StatisticsSettings(WordStatistics):
     """Settings of the statistics of conversations (AugESC 5)."""
 
-    growth_points: int = Field(50, ge=1, description="ours: sizes at which different bigrams are counted")
+    growth_points: int = fixed(50, ge=1, description="ours: sizes at which different bigrams are counted")
 
 
 class FaultSample(Part):
@@ -202,14 +191,14 @@ class FaultSample(Part):
 class Utterances(FaultSample):
     """Which utterances of them are compared with others."""
 
-    least_tokens: int = Field(8, ge=1, description="a shorter utterance is about nothing that its embedding tells")
+    least_tokens: int = fixed(8, ge=1, description="a shorter utterance is about nothing that its embedding tells")
 
 
 class StatementPairs(Utterances):
     """Which statements are asked about."""
 
-    related: float = Field(0.5, ge=-1, le=1, description="cosine from which two statements are asked about")
-    pairs: int = Field(5, ge=0, description="pairs of statements of a speaker that are asked about, at most")
+    related: float = fixed(0.5, ge=-1, le=1, description="cosine from which two statements are asked about")
+    pairs: int = fixed(5, ge=0, description="pairs of statements of a speaker that are asked about, at most")
 
 
 class FaultLimits(FaultSample):
@@ -222,8 +211,8 @@ class FaultLimits(FaultSample):
         description="cosine below which an utterance leaves the topic; belongs to the sentence encoder: with MiniLM "
         "2 % of ESConv's utterances do, and 17 % would in another session",
     )
-    toxic: float = Field(0.5, ge=0, le=1, description="score from which an utterance is toxic")
-    contradicts: float = Field(0.9, ge=0, le=1, description="score from which two statements contradict each other")
+    toxic: float = fixed(0.5, ge=0, le=1, description="score from which an utterance is toxic")
+    contradicts: float = fixed(0.9, ge=0, le=1, description="score from which two statements contradict each other")
 
 
 class FaultSettings(FaultLimits, StatementPairs):
@@ -238,9 +227,9 @@ class AugescPublishing(Section):
     )
     folder: str | None = Field(None, description="null: <lakehouse.root>/exports/<name>")
     formats: tuple[Literal["parquet", "jsonl"], ...] = Field(("jsonl", "parquet"), min_length=1)
-    test_share: float = Field(0.1, gt=0, lt=0.5, description="ours, of the queries")
-    validation_share: float = Field(0.1, gt=0, lt=0.5, description="ours, of the queries")
-    conversations_per_file: int = Field(250_000, ge=1, description="a split of more is cut, by hash of the id")
+    test_share: float = fixed(0.1, gt=0, lt=0.5, description="ours, of the queries")
+    validation_share: float = fixed(0.1, gt=0, lt=0.5, description="ours, of the queries")
+    conversations_per_file: int = fixed(250_000, ge=1, description="a split of more is cut, by hash of the id")
 
 
 class InstructionSettings(Section):
@@ -269,7 +258,6 @@ class AugescSettings(Section):
     prompt: InstructionSettings = added(InstructionSettings())
     generation: GenerationSettings = GenerationSettings()
     filters: FilterSettings = FilterSettings()
-    repair: RepairSettings = added(RepairSettings())
     statistics: StatisticsSettings = StatisticsSettings()
     chat: ChatSettings = ChatSettings()
     publishing: AugescPublishing = AugescPublishing()

@@ -1,17 +1,15 @@
-"""Settings of the EDOS data set: crowd, audit, growth of labels, report, publishing (EDOS 3.2 to 4)."""
+"""Settings of the EDOS data set: crowd, growth of labels, report, publishing (EDOS 3.2 to 4)."""
 
 from functools import partial
 from typing import Any, Literal
 
 from pydantic import Field, field_validator, model_validator
 
-from conf.llm_settings import DecodingSettings
-from conf.prompts import replaced_prompts
 from conf.section import Part, Section, added, outside
 from conf.taxonomy import Taxonomy, load_taxonomy
 
 SearchFrom = Literal["train", "train_and_validation"]
-DialogueConfidence = Literal["max", "mean", "min", "first", "last"]
+DialogueConfidence = Literal["max", "mean", "first", "last"]
 
 
 class ReadabilityRules(Part):
@@ -20,8 +18,6 @@ class ReadabilityRules(Part):
     bands: tuple[float, ...] = Field(
         (0.9, 0.8, 0.7, 0.6), description="EDOS 3.2: from 0.9; a class that falls short steps down as the released one"
     )
-    readability_alpha: float = Field(87, gt=0, description="EDOS A")
-    distinct_weight: float = Field(0.04, ge=0, description="EDOS A")
     frequencies: Literal["relative", "counts"] = Field("relative", description="reading of EDOS A's frequencies")
     distinct: Literal["share", "percent"] = Field("share", description="reading of EDOS A's percentage of words")
 
@@ -29,23 +25,15 @@ class ReadabilityRules(Part):
 class HitRules(Part):
     """Which turns a HIT has, and its quiz (EDOS 3.2, 7)."""
 
-    order: Literal["readability", "uncertainty"] = Field(
-        "readability",
-        description="which turns of a class are asked first: the readable ones of the highest band (EDOS 3.2); ours:"
-        " those of the least weak confidence in any of the bands",
-    )
     per_class: int = Field(250, ge=1, description="EDOS 3.2: the most readable of each class")
     dialogues_per_hit: int = Field(15, ge=1, description="EDOS 3.2")
     quiz_per_hit: int = Field(5, ge=0, description="EDOS 3.2")
-    quiz_characters: tuple[int, int] = Field((20, 160), description="ours: shorter and longer situations are no quiz")
-    seed: int = Field(13, description="of the order of items, and of what the quiz offers")
 
 
 class Posting(Part):
     """How HITs go out to workers."""
 
     reward: float = Field(0.40, ge=0, description="EDOS 7: dollars a HIT")
-    countries: tuple[str, ...] = Field(("US", "GB", "CA", "AU", "NZ"), description="EDOS 7: where workers are")
     folder: str | None = Field(None, description="of the exported files; null: annotation/ beside the tables")
     post_to: str | None = Field(None, description="URL that the page sends answers to; null: it offers a download")
 
@@ -59,70 +47,16 @@ class AnswerRules(Part):
     )
     known_workers: tuple[str, ...] = Field((), description="whose answers count; empty: everybody's")
     keep_half_done: bool = Field(False, description="answers of HITs that were not done to their end count, too")
-    require_signed: bool = Field(
-        False, description="only answers by a signed link (`links.csv`) or from the platform count"
-    )
 
 
 class AnnotationSettings(AnswerRules, Posting, HitRules, ReadabilityRules):
-    quiz_to_pass: int = Field(3, ge=0, description="EDOS 7: right answers that earn the bonus")
-    workers: int = Field(3, ge=1, description="EDOS 3.2: answers to each HIT")
     bonus: float = Field(0.10, ge=0, description="EDOS 7: dollars for a quiz passed")
-
-
-class AuditDraw(Part):
-    """Which turns are looked at again."""
-
-    bands: tuple[float, ...] = Field((0.9, 0.7, 0.5, 0.3, 0.0), description="of the classifier's confidence")
-    per_stratum: int = Field(5, ge=1, description="turns of each label and band that are looked at")
-    items_per_hit: int = Field(20, ge=1)
-
-
-class AuditSettings(AuditDraw):
-    workers: int = Field(1, ge=1, description="answers to each HIT")
-
-
-AnnotatorWay = Literal["offered", "all"]
-
-
-class AnnotatorRules(Part):
-    """Which held-out turns of the crowd a language model labels, and how it is asked (ours)."""
-
-    sample: int = Field(300, ge=1, description="held-out turns that the model labels, drawn by hash, nested")
-    ways: tuple[AnnotatorWay, ...] = Field(
-        ("offered", "all"),
-        min_length=1,
-        description="offered: as the crowd was asked, three labels of the weak labeler and all the others (EDOS 3.2);"
-        " all: no label is proposed",
-    )
-
-
-class LlmAnnotatorSettings(AnnotatorRules):
-    """A language model, `models.llm_annotator`, labels turns that the crowd labelled (ours)."""
-
-    decoding: DecodingSettings = Field(DecodingSettings(max_new_tokens=64), description="of its answers")
-    prompts: dict[str, str] = Field(
-        {}, description="in place of ours, `conf/prompts/edos`, by file name; set it to the folder of your files"
-    )
-
-    @field_validator("prompts", mode="before")
-    @classmethod
-    def from_their_folder(cls, prompts: Any) -> Any:
-        """Read the prompts of a folder."""
-        if not isinstance(prompts, str):
-            return prompts
-        return {name: text for files in replaced_prompts(prompts, "edos").values() for name, text in files.items()}
 
 
 class ReportSettings(Section):
     """The report on the finished data set (EDOS 4)."""
 
     folder: str | None = Field(None, description="where edos.html goes; null: <lakehouse.root>/reports")
-    examples: int = Field(12, ge=0, le=12, description="dialogues shown for each quarter of the confidence scale")
-    flow_labels: int = Field(9, ge=1, le=40, description="labels with a band of their own in the flow, most frequent")
-    searchable: bool = added(
-        True, description="also write a page that searches all dialogues, and files beside it with their texts"
-    )
 
 
 class Pool(Part):
@@ -132,16 +66,10 @@ class Pool(Part):
     pool_share: float = Field(1.0, gt=0, le=1, description="share of the clean dialogues, by content hash, nested")
 
 
-class SearchRules(Part):
-    """Which matches of a search are stored."""
-
-    floor: float = Field(0.85, gt=0, le=1, description="ours: matches are stored from here on")
-    matches: int = Field(5, ge=1, description="ours: the best so many matches of a dialogue are stored")
-
-
-class ExpansionSettings(SearchRules, Pool):
+class ExpansionSettings(Pool):
     """EDOS 3.3. Thresholds are cosines and belong to ``models.sentence_encoder``: another encoder, another scale."""
 
+    floor: float = Field(0.85, gt=0, le=1, description="ours: matches are stored from here on")
     search_from: SearchFrom = Field(
         "train",
         description="splits of the crowd's labels whose similar dialogues are looked for; the authors' script takes"
@@ -177,7 +105,7 @@ class SelfLabelSettings(SelfLabelRules):
     )
 
 
-Choice = Literal["emotion", "emotion_and_certainty", "certainty", "random"]
+Choice = Literal["emotion", "emotion_and_certainty"]
 
 INTENTS = (
     "agreeing",
@@ -228,16 +156,10 @@ class EdosSettings(Section):
         " alone; trusted: those of subtitles.turn_examples, and emo_pillars.goemotions",
     )
     crowd_votes: tuple[str, ...] = outside((), description="files of worker answers (released CSV format)")
-    crowd_aggregation: Literal["majority", "dawid_skene"] = Field(
-        "majority",
-        description="how votes become a label: two of three (EDOS 3.2); ours: Dawid-Skene, the label of a probability"
-        " above 0.5 by the workers' confusion matrices",
-    )
     empathetic_dialogues: str | None = outside(
         None, description="CSV of EmpatheticDialogues with columns context, Dialog_ID, Type, Text; or its folder"
     )
     annotation: AnnotationSettings = AnnotationSettings()
-    audit: AuditSettings = AuditSettings()
     released_labels: tuple[str, ...] = outside(
         (), description="released files of similar, self-labelled and similar self-labelled dialogues"
     )
@@ -250,18 +172,17 @@ class EdosSettings(Section):
     dialogue_confidence: DialogueConfidence = Field(
         "mean",
         description="how turns' weak confidences make a dialogue's; the paper does not say, but its choice is shorter"
-        " (2.83 turns) than its pool (4.75), as by the mean, and more by the minimum; by the maximum it is longer",
+        " (2.83 turns) than its pool (4.75), as by the mean; by the maximum it is longer",
     )
     choice: Choice = Field(
         "emotion",
         description="what the dialogues are ranked by: weak confidence (EDOS 3.1); ours: that times the probability"
-        " that all borders are right; the last two are floors to compare with",
+        " that all borders are right",
     )
     not_emotions: tuple[str, ...] = Field(
         ("neutral", "questioning"),
         description="labels whose confidence makes no dialogue emotional; none: the confidence alone decides",
     )
-    test_share: float = Field(0.2, gt=0, lt=1, description="EDOS 3.3: balanced over the classes")
     validation_share: float = Field(
         0.1, gt=0, lt=1, description="of all crowd labels; the authors' script: 0.2 (60, 20 and 20 %)"
     )
@@ -273,7 +194,6 @@ class EdosSettings(Section):
         " on validation rows",
     )
     report: ReportSettings = ReportSettings()
-    llm_annotator: LlmAnnotatorSettings = added(LlmAnnotatorSettings())
     expansion: ExpansionSettings = ExpansionSettings()
     self_labels: SelfLabelSettings = SelfLabelSettings()
 
@@ -304,22 +224,7 @@ class PublishingSettings(Section):
         pattern=r"[a-z0-9][a-z0-9.-]{0,40}",
         description="of the export: an SPDX identifier in small letters, checked against its sources; other: undecided",
     )
-    accepted_only: bool = added(
-        False, description="labels that are not accepted (edos.accepted_accuracy), and their confidences, become null"
-    )
     formats: tuple[Literal["parquet", "jsonl"], ...] = Field(("parquet", "jsonl"), min_length=1)
     test_share: float = Field(0.1, gt=0, lt=0.5, description="of films; EDOS 5 splits 80, 10 and 10 %")
     validation_share: float = Field(0.1, gt=0, lt=0.5, description="of films")
-    dialogues_per_file: int = Field(250_000, ge=1, description="a split of more is cut, by hash of dialogue_id")
-    titles: str | None = outside(
-        None, description="CSV or TSV of films: movie_id and title, or tconst and primaryTitle; null: no titles"
-    )
-    years: tuple[int, int] | None = Field(None, description="first and last year of the films; null: all")
-    genres: tuple[str, ...] = Field((), description="films with any of these; none: all")
-    languages: tuple[str, ...] = Field((), description="films in any of these; none: all")
     references: str | None = Field(None, description="an export without text, for restore-text")
-    date: str | None = added(
-        None,
-        pattern=r"\d{4}-\d{2}-\d{2}",
-        description="of publication, as 2026-11-27; null: the day on which the files were written",
-    )

@@ -7,7 +7,7 @@ from pydantic import Field, field_validator
 from conf.evaluation_settings import LabelFormSettings
 from conf.llm_settings import DecodingSettings
 from conf.prompts import replaced_prompts
-from conf.section import Part, Section, added, outside
+from conf.section import Part, Section, added, fixed, outside
 from conf.taxonomy import GOEMOTIONS_NAME, EmotionTaxonomy, load_emotion_taxonomy
 
 
@@ -25,9 +25,8 @@ class StepSettings(Section):
     contexts: DecodingSettings = _step(300)
     clean_contexts: DecodingSettings = _step(300)
     rewrites: DecodingSettings = _step(300)
-    topic_names: DecodingSettings = _step(40)
-    topic_categories: DecodingSettings = _step(500)
-    judge: DecodingSettings = added(_step(200), description="ours: of the judge of labels")
+    topic_names: DecodingSettings = fixed(_step(40))
+    topic_categories: DecodingSettings = fixed(_step(500))
 
 
 def _replaced() -> Any:
@@ -48,7 +47,6 @@ class PromptSettings(Section):
     rewrites: dict[str, str] = _replaced()
     topic_names: dict[str, str] = _replaced()
     topic_categories: dict[str, str] = _replaced()
-    judge: dict[str, str] = _replaced()
 
 
 Fault = Literal[
@@ -71,22 +69,6 @@ class QualitySettings(Section):
     reject: tuple[Fault, ...] = Field(
         ("list_of_labels", "repeats_itself"), description="faults that drop an item, with their name as the reason"
     )
-    least_words: int = Field(2, ge=1, description="of an utterance, original or rewritten")
-    longest_rewrite: float = Field(2.0, gt=0, description="words of a rewritten utterance to one of the original")
-    most_repeats: int = Field(3, ge=2, description="occurrences of a sentence of four words that are a fault")
-    sameness: float = Field(
-        0.8, gt=0, le=1, description="Jaccard of the words of two utterances of different emotions in one answer"
-    )
-    least_labels: int = Field(2, ge=1, description="labels with levels of an utterance")
-
-
-class JudgeSettings(Section):
-    """The judge of labels, `models.emo_pillars_judge` (ours)."""
-
-    others: int = Field(3, ge=0, le=27, description="labels that the judge is offered beside an example's own, by hash")
-    gate: bool = Field(
-        False, description="whether the export has only labels that the judge finds fitting, and examples with some"
-    )
 
 
 class TransferSettings(Section):
@@ -102,8 +84,8 @@ class TransferSettings(Section):
     validation_share: float = Field(
         0.1, gt=0, lt=0.5, description="ours: of the training rows that choose the threshold, where no part is for it"
     )
-    held_out_share: float = Field(0.1, gt=0, lt=0.5, description="ours: of EmoContext where dev.txt is not there")
-    plain: bool = Field(True, description="ours: also start from the encoder itself, for the gain")
+    held_out_share: float = fixed(0.1, gt=0, lt=0.5, description="ours: of EmoContext where dev.txt is not there")
+    plain: bool = fixed(True, description="ours: also start from the encoder itself, for the gain")
     models: tuple[str, ...] = added(
         (),
         description="Tables 2, 3: URIs of further context-less models of the synthetic data, such as one trained from "
@@ -112,7 +94,7 @@ class TransferSettings(Section):
     encoders: tuple[str, ...] = Field(
         (), description="Tables 1, 2: URIs of further encoders, each trained beside models.emo_pillars_encoder"
     )
-    least_probability: float = Field(
+    least_probability: float = fixed(
         0.3, ge=0, le=1, description="5.2.2: a relabelled turn whose strongest label is under it is neutral"
     )
 
@@ -129,23 +111,23 @@ class TopicSample(Part):
     """Whose topics are looked for."""
 
     topic_emotion: str = Field("joy", description="Emo Pillars 7, H: the emotion whose topics are looked for")
-    topic_utterances: int = Field(3_000, ge=2, description="Emo Pillars 7, H")
+    topic_utterances: int = fixed(3_000, ge=2, description="Emo Pillars 7, H")
 
 
 class MarkerRules(Part):
     """Which adverbs are markers."""
 
-    removed_share: float = Field(0.6, ge=0, le=1, description="Emo Pillars G: of a marker's occurrences, at least")
-    marker_share: float = Field(
+    removed_share: float = fixed(0.6, ge=0, le=1, description="Emo Pillars G: of a marker's occurrences, at least")
+    marker_share: float = fixed(
         0.05, ge=0, le=1, description="Emo Pillars G: of a marker's occurrences with an emotion"
     )
-    marker_count: int = Field(5, ge=1, description="ours: a rarer word is no marker")
+    marker_count: int = fixed(5, ge=1, description="ours: a rarer word is no marker")
 
 
 class TopicQuery(Part):
     """The query that stands for a topic."""
 
-    topic_query: str = Field(
+    topic_query: str = fixed(
         "The band played my favourite song and the whole hall sang along with the music.",
         description="our wording of the paper's topic, music performances, whose emotions are counted",
     )
@@ -154,23 +136,20 @@ class TopicQuery(Part):
 class AnalysisSettings(TopicQuery, MarkerRules, TopicSample, Samples):
     """How large the samples of the analysis are, all drawn by hash (Emo Pillars 7, G, H)."""
 
-    topic_similarity: float = Field(0.6, ge=0, le=1, description="Emo Pillars 7: cosine of an edge, above it")
-    label_floor: float = Field(
-        0.55, ge=0, le=1, description="ours: least cosine at which a label is proposed for an unknown emotion"
-    )
+    topic_similarity: float = fixed(0.6, ge=0, le=1, description="Emo Pillars 7: cosine of an edge, above it")
     large_topic: int = Field(20, ge=1, description="ours: utterances of a topic that is named; Emo Pillars H has 20")
-    topic_examples: int = Field(200, ge=1, description="Emo Pillars 7: examples nearest to the query")
-    comment: str = Field(
+    topic_examples: int = fixed(200, ge=1, description="Emo Pillars 7: examples nearest to the query")
+    comment: str = fixed(
         "Am I the only one here who has goose pimples all over?", description="Figure 6, in our words: a short comment"
     )
-    comment_context: str = Field(
+    comment_context: str = fixed(
         "Somebody has watched a recording of a concert on the web, and writes a comment with their opinion of it.",
         description="Figure 6, in our words: its context",
     )
-    marker_overlap: float = Field(
+    marker_overlap: float = fixed(
         0.1, gt=0, le=1, description="ours: Jaccard of two emotions' markers from which they may be of one group"
     )
-    seed: int = Field(13, description="of Louvain's order")
+    seed: int = fixed(13, description="of Louvain's order")
     report_folder: str | None = Field(None, description="where emo_pillars.html goes; null: <lakehouse.root>/reports")
 
 
@@ -179,7 +158,7 @@ class PlotRules(Part):
 
     plot_limit: int | None = Field(2_000, ge=1, description="Emo Pillars 4: plots taken, by content hash; null: all")
     plot_words: int = Field(3_000, ge=50, description="ours: words and marks of a plot that a prompt holds; cut beyond")
-    english_share: float = Field(0.5, ge=0, le=1, description="ours: least share of a plot's words that are English")
+    english_share: float = fixed(0.5, ge=0, le=1, description="ours: least share of a plot's words that are English")
 
 
 class UtterancePrompt(Part):
@@ -223,7 +202,7 @@ class EmoPillarsPublishing(Section):
         pattern=r"[A-Za-z0-9][A-Za-z0-9.+-]*",
         description="SPDX identifier, or other: that of the plots and the model's terms decide what may be given",
     )
-    examples_per_file: int = Field(250_000, ge=1, description="a split of more is cut, by hash of the id")
+    examples_per_file: int = fixed(250_000, ge=1, description="a split of more is cut, by hash of the id")
 
 
 PRESETS: dict[str, dict[str, Any]] = {
@@ -270,7 +249,6 @@ class EmoPillarsSettings(SentenceFiles, ExampleRules, UtterancePrompt, PlotRules
     analysis: AnalysisSettings = AnalysisSettings()
     evaluation: LabelFormSettings = LabelFormSettings()
     publishing: EmoPillarsPublishing = EmoPillarsPublishing()
-    judge: JudgeSettings = added(JudgeSettings())
 
     @field_validator("taxonomy", mode="before")
     @classmethod

@@ -4,7 +4,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from conf.section import Part, Section, outside
+from conf.section import Part, Section, fixed, outside
 
 
 class FormPosting(Part):
@@ -21,27 +21,26 @@ class FormAnswers(Part):
     answers: tuple[str, ...] = outside((), description="the page's answer files (.json, .jsonl, .csv), or folders")
     known_raters: tuple[str, ...] = Field((), description="whose answers count; empty: everybody's")
     keep_half_done: bool = Field(False, description="answers of tasks that were not done to their end count, too")
-    require_signed: bool = Field(False, description="only answers by a signed link (`links.csv`) count")
 
 
 class FormSettings(FormAnswers, FormPosting):
     """A questionnaire on the annotation page: where it is written and which answers count."""
 
-    seed: int = Field(13, description="of what is drawn, and of its order")
+    seed: int = fixed(13, description="of what is drawn, and of its order")
 
 
 class RatingDraw(Part):
     """Which conversations are rated."""
 
     per_set: int = Field(60, ge=1, description="AugESC 6.3: conversations of each set")
-    sessions_per_hit: int = Field(5, ge=1, description="ours: conversations that one rater gets at a time")
+    sessions_per_hit: int = fixed(5, ge=1, description="ours: conversations that one rater gets at a time")
 
 
 class RatingTest(Part):
     """How the ratings of two sets are compared."""
 
     significance: float = Field(0.01, gt=0, lt=1, description="AugESC Table 3: Student's t-test")
-    tested: Literal["ratings", "sessions"] = Field(
+    tested: Literal["ratings", "sessions"] = fixed(
         "ratings",
         description="a t-test's sample, which the paper leaves open: single ratings, which its printed stars suggest, "
         "or each session's mean, which are independent",
@@ -67,11 +66,11 @@ class LabelDraw(Part):
     """Which examples are asked about, and how they are shown."""
 
     examples: int = Field(200, ge=1, description="Emo Pillars I.1: of the training split")
-    items_per_hit: int = Field(200, ge=1, description="ours: examples of one task; Emo Pillars' raters had all in one")
-    neutral_alone: float = Field(0.11, ge=0, le=1, description="Emo Pillars I.1: share of examples with no other label")
-    neutral_beside: float = Field(0.18, ge=0, le=1, description="Emo Pillars I.1: share with neutral among others")
-    ranked_share: float = Field(0.2, ge=0, le=1, description="Emo Pillars I.1: the first keep their labels' rank order")
-    rewritten_share: float = Field(0.5, ge=0, le=1, description="ours: examples shown rewritten; the rest as they were")
+    items_per_hit: int = fixed(200, ge=1, description="ours: examples of one task; Emo Pillars' raters had all in one")
+    neutral_alone: float = fixed(0.11, ge=0, le=1, description="Emo Pillars I.1: share of examples with no other label")
+    neutral_beside: float = fixed(0.18, ge=0, le=1, description="Emo Pillars I.1: share with neutral among others")
+    ranked_share: float = fixed(0.2, ge=0, le=1, description="Emo Pillars I.1: the first keep their labels' rank order")
+    rewritten_share: float = fixed(0.5, ge=0, le=1, description="ours: examples shown rewritten; the rest as they were")
 
 
 class LabelFormSettings(LabelDraw, FormSettings):

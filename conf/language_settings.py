@@ -4,6 +4,7 @@ from typing import Literal
 
 from pydantic import Field
 
+from conf.section import fixed
 from conf.training_options import TrainingOptions
 
 
@@ -15,8 +16,8 @@ class LanguageTrainingSettings(TrainingOptions):
     batch_size: int = Field(2, ge=1, description="rows a step on one device")
     effective_batch: int = Field(2, ge=1, description="AugESC 4.1: rows an update, by accumulation")
     learning_rate: float = Field(6e-5, gt=0, description="AugESC 4.1: AdamW's, falling linearly to 0")
-    warmup_steps: int = Field(5, ge=0, description="AugESC 4.1: updates in which the rate rises from 0")
-    keep: Literal["best", "last"] = Field("last", description="AugESC 4.1")
+    warmup_steps: int = fixed(5, description="AugESC 4.1: updates in which the rate rises from 0")
+    keep: Literal["best", "last"] = fixed("last", description="AugESC 4.1")
     max_tokens: int = Field(1_500, ge=8, description="AugESC 4.1: a longer session is cut at its end")
     gradient_checkpointing: bool = Field(True, description="AugESC 4.1: slower, in less memory; the result is the same")
     held_out: int = Field(

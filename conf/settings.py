@@ -6,13 +6,15 @@ each ``--set section.key=value``. Unknown keys and bad values are refused with t
 
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from difflib import get_close_matches
+from functools import cache
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
 from pydantic import BaseModel, Field, ValidationError, model_validator
+from pydantic.fields import FieldInfo
 
 from conf import edos_settings, emo_pillars_settings
 from conf.augesc_settings import AugescSettings, GenerationSettings
@@ -21,9 +23,10 @@ from conf.edos_settings import EdosSettings, PublishingSettings
 from conf.emo_pillars_settings import EmoPillarsSettings
 from conf.errors import InputError
 from conf.llm_settings import LlmSettings
+from conf.removed_settings import Removed, removed
 from conf.reply_settings import ReplySettings
 from conf.safety_settings import SafetySettings
-from conf.section import Section, speed
+from conf.section import Section, is_fixed, speed
 from conf.subtitle_settings import SubtitleSettings
 from conf.training_settings import ModelSettings, TrainSections
 from conf.yaml_files import parsed_yaml, read_yaml
@@ -49,9 +52,6 @@ class LakehouseSettings(Section):
         pattern=r"^([a-z][a-z0-9_]*)?$",
         description="name of a set beside others: its tables from subtitles.clean_dialogues on, and its views, are in"
         " schemas that end in _NAME, its models have names that end in -NAME; empty: the set without a name",
-    )
-    change_data_feed: list[str] = Field(
-        default_factory=list, description="tables whose changed rows others follow by Delta's change data feed"
     )
 
 
@@ -100,19 +100,13 @@ class PipelineSettings(Section):
     )
     accept_loss: bool = speed(
         False,
-        description="delete what subtitles.max_shrink_share and the like would keep; --accept-loss: for one run",
+        description="delete what subtitles.max_shrink_share would keep; --accept-loss: for one run",
+    )
+    observers: dict[str, str] = Field(
+        default_factory=dict,
+        description="modules that are told what stages do, each with the file or address that it writes to",
     )
     retrain_on_growth: bool = Field(True, description="train again when a table that the training reads has changed")
-    open_lineage: str | None = Field(
-        None, description="file (JSON Lines) or http(s) address that receives OpenLineage events of stage runs"
-    )
-    metrics: str | None = Field(
-        None,
-        description="file (.prom, for node_exporter) or http(s) address (push gateway) that gets Prometheus figures",
-    )
-    open_lineage_namespace: str = Field(
-        "edos-lakehouse", min_length=1, description="OpenLineage namespace of jobs and models"
-    )
 
 
 class MlflowSettings(Section):
@@ -272,10 +266,36 @@ def load_settings(
         merged = _laid_over(merged, _sections(read_yaml(path), str(path)))
     for key, value in _pairs(overrides):
         merged = _laid_over(merged, _nested(key, value))
+    gone = [f"setting {key} is gone: {found.instead}" for key in _given(merged) if (found := without(key)) is not None]
+    if gone:
+        raise InputError(_joined(gone))
     try:
         return _with_own_models(Settings.model_validate(_from_home(merged)))
     except ValidationError as error:
         raise InputError(_one_line(error)) from None
+
+
+def without(key: str) -> Removed | None:
+    """Return what is known of a setting that is gone, or of a field that is fixed; None of any other key."""
+    found = removed(key)
+    if found is None and (field := _fixed_fields().get(key)) is not None:
+        extra = field.json_schema_extra
+        elsewhere = extra.get("elsewhere") if isinstance(extra, dict) else None
+        found = Removed(field.get_default(), str(elsewhere) if elsewhere else f"it is always {field.get_default()}")
+    return found
+
+
+@cache
+def _fixed_fields() -> dict[str, FieldInfo]:
+    return {key: field for key, field in _fields(Settings, "") if is_fixed(field)}
+
+
+def _given(sections: Mapping[str, Any], prefix: str = "") -> Iterator[str]:
+    """Yield the keys that are set, those of sections too."""
+    for name, value in sections.items():
+        yield f"{prefix}{name}"
+        if isinstance(value, Mapping):
+            yield from _given(value, f"{prefix}{name}.")
 
 
 def _with_models(given: dict[str, Any], values: dict[str, None]) -> dict[str, Any]:
@@ -364,9 +384,12 @@ def _short(text: str) -> str:
 
 
 def _one_line(error: ValidationError) -> str:
-    problems = error.errors()
+    return _joined([_problem(problem) for problem in error.errors()])
+
+
+def _joined(problems: Sequence[str]) -> str:
     more = [f"and {len(problems) - _MOST_PROBLEMS} more"] if len(problems) > _MOST_PROBLEMS else []
-    return "; ".join([*(_problem(problem) for problem in problems[:_MOST_PROBLEMS]), *more])
+    return "; ".join([*problems[:_MOST_PROBLEMS], *more])
 
 
 def _problem(problem: Mapping[str, Any]) -> str:
@@ -404,8 +427,12 @@ def _meant(key: str) -> str:
 
 def _keys(section: type[BaseModel], prefix: str) -> Iterator[str]:
     """Yield the keys of a section and of the sections in it."""
+    yield from (key for key, field in _fields(section, prefix) if not is_fixed(field))
+
+
+def _fields(section: type[BaseModel], prefix: str) -> Iterator[tuple[str, FieldInfo]]:
     for name, field in section.model_fields.items():
-        yield f"{prefix}{name}"
+        yield f"{prefix}{name}", field
         kind = field.annotation
         if isinstance(kind, type) and issubclass(kind, BaseModel):
-            yield from _keys(kind, f"{prefix}{name}.")
+            yield from _fields(kind, f"{prefix}{name}.")

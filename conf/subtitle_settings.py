@@ -5,7 +5,6 @@ from typing import Any, Literal
 from pydantic import Field, field_validator, model_validator
 
 from conf.cleaning_presets import Mark, preset_of, rule
-from conf.llm_settings import DecodingSettings
 from conf.section import Part, Section, added, outside, speed
 
 
@@ -229,23 +228,9 @@ class TurnCertainty(Section):
 
     mark: float = Field(0.99, gt=0, le=1, description="dashes and labels of the upload itself")
     carried: float = Field(0.98, gt=0, le=1, description="marks of the film's other uploads")
-    model: tuple[float, float] = Field((0.08, 1.45), description="a and b, fitted to the SVM; others need their own")
-    arbiter: float = added(
-        0.6, gt=0, le=1, description="answers of models.turn_arbiter; a guess: bench_arbiter measures it for a model"
+    model: tuple[float, float] = Field(
+        (0.08, 1.45), description="a and b, fitted to the SVM, whose scale other kinds have, too"
     )
-
-
-class ArbiterSettings(Section):
-    """Which borders a language model decides in the segmenter's place, `models.turn_arbiter`. Ours."""
-
-    below: float | None = added(
-        None,
-        gt=0.5,
-        le=1,
-        description="the arbiter is asked about borders that the segmenter decides with less certainty, such as 0.6;"
-        " null: about none",
-    )
-    decoding: DecodingSettings = added(DecodingSettings(max_new_tokens=60))
 
 
 class Listing(Part):
@@ -299,18 +284,12 @@ class Lemmas(Part):
 class TurnRules(Part):
     """Who decides where a turn and a dialogue end (EDOS 3.1)."""
 
-    explicit_marks: bool = Field(True, description="a dash or speaker label decides, the SVM the rest")
+    explicit_marks: bool = Field(True, description="a dash or speaker label decides, the segmenter the rest")
     carried_marks: bool = Field(
         True, description="ours: dashes and labels of a film's other uploads decide, where the chosen one has none"
     )
     opening_dash_margin: float = Field(
         -0.2, description="ours: a score above it opens a turn at a dash that opens a block of several; 0 elsewhere"
-    )
-    film_spread: float = Field(
-        0.5,
-        ge=0,
-        description="ours: the marks within a film's blocks correct the segmenter in the rest of the film; by how much"
-        " films differ, as the standard deviation of the log-odds of a new turn. 0: one limit for all films",
     )
     certainty: TurnCertainty = TurnCertainty()
     silence_seconds: float = Field(5.0, gt=0, description="EDOS 3.1: more silence parts two dialogues")
@@ -330,19 +309,17 @@ class SubtitleSettings(TurnRules, Lemmas, ReadingRules, Listing):
         0.1,
         ge=0,
         le=1,
-        description="share of the files, or of the sentences, that may be gone or cut short when the sources are looked"
-        " at again; above it the run is refused before anything is deleted (exit status 3)",
-    )
-    max_quarantined_share: float = speed(
-        0.1, ge=0, le=1, description="the same for files that were readable and are not any more"
+        description="share of the files that may be gone when the sources are looked at again; above it the run is"
+        " refused before anything is deleted (exit status 3)",
     )
     turn_examples: tuple[str, ...] = outside(
-        (), description="folders of MELD, EmoryNLP and DailyDialog transcripts, for the turn segmenter"
+        (),
+        description="for the turn segmenter: folders of TV4Dialog, of other subtitles with the speaker of every cue, or"
+        " of MELD, EmoryNLP and DailyDialog transcripts",
     )
     published_dialogues: tuple[str, ...] = outside(
         (),
         description="files of the cleaned dialogues that the authors of EDOS published (dialogue_id and text, a row a"
         " turn): subtitles.clean_dialogues of a set of its own (lakehouse.set), in place of one's own films",
     )
-    arbiter: ArbiterSettings = ArbiterSettings()
     cleaning: CleaningSettings = CleaningSettings()

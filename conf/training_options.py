@@ -4,7 +4,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from conf.section import Section, otherwise
+from conf.section import Section, fixed
 
 
 class TrainingOptions(Section):
@@ -14,27 +14,20 @@ class TrainingOptions(Section):
     learning_rate: float = Field(2e-5, gt=0, description="of the optimizer after the warm-up")
     batch_size: int = Field(32, ge=1, description="rows per step on one device")
     effective_batch: int = Field(32, ge=1, description="rows per update; gradients of several steps are added up")
-    warmup_share: float = Field(0.0, ge=0, le=1, description="share of the updates in which the rate rises from 0")
-    warmup_steps: int = Field(0, ge=0, description="the same as a number of updates; the larger of the two counts")
-    decay: Literal["linear", "none"] = Field("linear", description="of the rate after the warm-up: to 0, or none")
-    label_smoothing: float = Field(0.0, ge=0, lt=1, description="share of the target spread over all labels")
-    average_decay: float = Field(
-        0.0, ge=0, lt=1, description="ours: keep a running average of the weights with this memory; 0: the weights"
-    )
-    beta2: float = Field(0.999, gt=0, lt=1, description="AdamW's decay rate of the squared gradients")
-    epsilon: float = Field(1e-8, gt=0, description="AdamW's term against division by 0")
-    weight_decay: float = Field(0.0, ge=0, description="of AdamW; 0: Adam")
-    max_gradient_norm: float = Field(1.0, gt=0, description="longer gradients are shortened to it")
-    keep: Literal["best", "last"] = Field("best", description="the epoch of the lowest validation loss, or the last")
-    patience: int | None = Field(None, ge=1, description="end after so many epochs without a lower loss; null: none")
-    precision: Literal["auto", "fp32", "bf16", "fp16"] = Field(
-        "auto", description="auto: bf16 where the hardware is fast in it; else fp16 on a GPU, fp32 on a CPU"
-    )
-    device: str = Field("auto", description="auto, cpu, cuda or cuda:N")
-    seed: int = Field(13, description="of weights, order of rows and dropout")
-    threads: int | None = otherwise(
-        "models.training_threads", ge=1, description="CPU threads; null: models.training_threads"
-    )
+    warmup_share: float = fixed(0.0, ge=0, le=1, description="share of the updates in which the rate rises from 0")
+    warmup_steps: int = fixed(0, ge=0, description="the same as a number of updates; the larger of the two counts")
+    decay: Literal["linear", "none"] = fixed("linear", description="of the rate after the warm-up: to 0, or none")
+    label_smoothing: float = fixed(0.0, ge=0, lt=1, description="share of the target spread over all labels")
+    beta2: float = fixed(0.999, gt=0, lt=1, description="AdamW's decay rate of the squared gradients")
+    epsilon: float = fixed(1e-8, gt=0, description="AdamW's term against division by 0")
+    weight_decay: float = fixed(0.0, ge=0, description="of AdamW; 0: Adam")
+    max_gradient_norm: float = fixed(1.0, gt=0, description="longer gradients are shortened to it")
+    keep: Literal["best", "last"] = fixed("best", description="the epoch of the lowest validation loss, or the last")
+    patience: int | None = fixed(None, ge=1, description="end after so many epochs without a lower loss; null: none")
+    precision: Literal["auto", "fp32", "bf16", "fp16"] = fixed("auto", "models.training_precision")
+    device: str = fixed("auto", "models.training_device")
+    seed: int = fixed(13, "training.seed")
+    threads: int | None = fixed(None, "models.training_threads", ge=1)
 
     @property
     def last_epochs(self) -> int:
@@ -48,7 +41,7 @@ class ClassifierOptions(TrainingOptions):
     head_learning_rate: float | None = Field(None, description="of the new layers; null: the same")
     layer_decay: float = Field(1.0, gt=0, le=1, description="ours: an encoder layer's rate over that of the next above")
     max_tokens: int = Field(100, ge=8, description="of a row; the rest is cut off")
-    warmup_share: float = Field(0.1, ge=0, le=1)
-    dropout: float = Field(0.1, ge=0, lt=1, description="share of activations that are set to 0 in training")
-    beta2: float = Field(0.98, gt=0, lt=1, description="AdamW's decay rate of the squared gradients")
-    epsilon: float = Field(1e-6, gt=0, description="AdamW's term against division by 0")
+    warmup_share: float = Field(0.1, ge=0, le=1, description="share of the updates in which the rate rises from 0")
+    dropout: float = fixed(0.1, ge=0, lt=1, description="share of activations that are set to 0 in training")
+    beta2: float = fixed(0.98, gt=0, lt=1, description="AdamW's decay rate of the squared gradients")
+    epsilon: float = fixed(1e-6, gt=0, description="AdamW's term against division by 0")

@@ -18,7 +18,7 @@ from conf.reply_settings import (
     ReplyTraining,
     SteeredReplyTraining,
 )
-from conf.section import Part, Section, added
+from conf.section import Part, Section, added, fixed, speed
 from conf.training_options import ClassifierOptions
 
 
@@ -26,38 +26,23 @@ class SegmenterOptions(Part):
     """Which kind of segmenter is trained, and on how much."""
 
     name: str = Field("edos-turn-segmenter", description="in the MLflow registry")
-    kind: Literal["svm", "encoder", "cascade", "both", "rule"] = Field(
-        "svm",
-        description="EDOS 3.1: svm. Ours: an encoder that reads both sentences; cascade: the SVM, and where it is"
-        " unsure the mean of both; both: their weighed sum at every border; rule: questions and lengths, untrained",
+    kind: Literal["linear", "svm", "encoder", "both"] = Field(
+        "linear",
+        description="EDOS 3.1: svm. Ours: linear reads words, marks and times, and goes on from the packaged segmenter;"
+        " an encoder reads both sentences; both: the weighed sum of SVM and encoder",
     )
     subtitle_pairs: int = Field(20_000, ge=0, description="pairs of each kind of mark, at most")
     films: int = Field(2_000, ge=0, description="films whose marks are read for training, by content hash")
     min_pairs: int = added(
         1_600,
         ge=0,
-        description="ours: with fewer training pairs, or only one answer among them, the rule stands in for a trained"
-        " segmenter (docs/segmentation.md)",
+        description="ours: with fewer training pairs, or only one answer among them, the packaged segmenter decides"
+        " (docs/segmentation.md)",
     )
 
 
-class SvmOptions(Part):
-    """The training of the linear SVM (EDOS 3.1)."""
-
-    regularization: float = Field(0.007, gt=0, description="by cross-validation over training episodes")
-    features: int = Field(2**20, ge=2**10, description="hash buckets, a power of two")
-    lengths: bool = Field(True, description="ours: sentence lengths and repeated lemmas as features")
-    max_iterations: int = Field(60, ge=1)
-    seed: int = added(13, ge=0, lt=2**32, description="of the order in which the optimizer takes the pairs")
-
-
-class TurnSegmenterSettings(SvmOptions, SegmenterOptions):
-    sure_margin: float = Field(
-        0.5,
-        gt=0,
-        description="of a cascade: the SVM alone decides where its margin is at least so far from 0;"
-        " 3 asks the encoder about nearly all pairs",
-    )
+class TurnSegmenterSettings(SegmenterOptions):
+    lengths: bool = Field(True, description="ours: sentence lengths and repeated lemmas as features of the SVM")
 
 
 class TurnPairSettings(ClassifierOptions):
@@ -69,16 +54,9 @@ class TurnPairSettings(ClassifierOptions):
     films: int = Field(20_000, ge=0, description="films whose marks it learns from, by content hash")
 
 
-class EnsembleOptions(ClassifierOptions):
-    """The training of a classifier that may be several models."""
-
-    members: int = added(
-        1, ge=1, le=32, description="ours: models of consecutive seeds that answer as one, by their mean probabilities"
-    )
-
-
-class WeakLabelerSettings(EnsembleOptions):
+class WeakLabelerSettings(ClassifierOptions):
     name: str = "edos-weak-labeler"
+    label_smoothing: float = Field(0.0, ge=0, lt=1, description="share of the target spread over all labels")
     calibrated: bool = Field(
         True,
         description="ours: confidences are divided by a temperature that is fitted on validation sentences; no label"
@@ -86,13 +64,14 @@ class WeakLabelerSettings(EnsembleOptions):
     )
 
 
-class DialogueClassifierSettings(EnsembleOptions):
+class DialogueClassifierSettings(ClassifierOptions):
     """The recipe of the authors' public script, which trains 10 epochs at a constant rate (EDOS C)."""
 
     name: str
     epochs: int = Field(10, ge=1)
     warmup_share: float = Field(0.0, ge=0, le=1)
-    decay: Literal["linear", "none"] = "none"
+    decay: Literal["linear", "none"] = Field("none", description="of the rate after the warm-up: to 0, or none")
+    label_smoothing: float = Field(0.0, ge=0, lt=1, description="share of the target spread over all labels")
     effective_batch: int = Field(256, description="EDOS C")
     start_token: bool = Field(
         True, description="the encoder's start token (<s>, [CLS]) in place of the first separator, as in the script"
@@ -115,9 +94,6 @@ class WeakStudentSettings(WeakLabelerSettings):
 
     name: str = "edos-weak-student"
     unlabelled: int = Field(100_000, ge=0, description="distinct turns that the teacher labels, at most")
-    teacher_share: float = Field(
-        0.5, ge=0, le=1, description="share of the teacher's answer in the truth of a labelled sentence"
-    )
 
 
 class EmotionClassifierSettings(DialogueClassifierSettings):
@@ -146,10 +122,6 @@ class EmotionStudentSettings(EmotionClassifierSettings):
 
     name: str = "edos-emotion-student"
     unlabelled: int = Field(100_000, ge=0, description="turns with their history that the teacher labels, at most")
-    teacher_share: float = added(
-        0.0, ge=0, le=1, description="share of the teacher's answer in the truth of a labelled row; the rest: its label"
-    )
-    crowd_teacher_share: float = added(0.0, ge=0, le=1, description="the same of the rows that people labelled")
 
 
 CLASSIFIERS = ("toxicity", "contradiction", "query_emotions", "query_goemotions")
@@ -170,21 +142,8 @@ class ModelSettings(Section):
     analysis_encoder: str = Field(
         "hf:sentence-transformers/all-mpnet-base-v2", description="Emo Pillars 7: embeds what the analysis compares"
     )
-    turn_arbiter: str | None = added(
-        None,
-        description="ours: a language model that decides the borders of turns of which the segmenter is unsure, with"
-        " subtitles.arbiter.below; null: none does",
-    )
     topic_namer: str | None = Field(
         None, description="Emo Pillars H: a language model that names topics; null: keywords stand for names"
-    )
-    emo_pillars_judge: str | None = added(
-        None,
-        description="ours: judges the labels of Emo Pillars' examples; a language model, or one of our classifiers of "
-        "passages such as models:/emo-pillars-contextual@champion; null: none does",
-    )
-    llm_annotator: str | None = added(
-        None, description="ours: a language model that labels turns that the crowd labelled; null: none does"
     )
     toxicity: str | None = Field(
         None, description="a classifier with a label toxic or toxicity; null: a list of profane words stands in"
@@ -244,8 +203,7 @@ class ModelSettings(Section):
     reply_steered: str = "models:/edos-reply-steered@champion"
     generator: str = Field(
         "hf:mistralai/Mistral-7B-Instruct-v0.2",
-        description="Emo Pillars 4: the language model; openai:NAME on a server, gguf:URI in llama.cpp, "
-        "vllm:URI on servers that the workers start, vllm-offline:URI in vLLM within the workers",
+        description="Emo Pillars 4: the language model; openai:NAME on a server, gguf:URI in llama.cpp",
     )
     augmenter_base: str | None = Field(
         "hf:EleutherAI/gpt-j-6b",
@@ -268,7 +226,7 @@ class ModelSettings(Section):
     label_precision: LabelPrecision = added(
         "fp32",
         description="ours: in which weak labeler and dialogue classifiers multiply when they label; bf16 is faster"
-        " where the processor or GPU has it, and 0.3% of the labels differ (docs/labels.md)",
+        " where the processor or GPU has it, and 0.3% of the labels differ (docs/results/labels.md)",
     )
     threads: int = Field(1, ge=1, description="CPU threads of a labelling worker")
     folder: str | None = Field(
@@ -276,6 +234,11 @@ class ModelSettings(Section):
     )
     share: bool = Field(False, description="copy pkg: and file: models to the shared folder, for other machines")
     training_threads: int = Field(2, ge=1, description="CPU threads of a training; fixed for equal sums")
+    training_device: str = speed("auto", description="of a training: auto, cpu, cuda or cuda:N")
+    training_precision: Literal["auto", "fp32", "bf16", "fp16"] = added(
+        "auto",
+        description="of a training; auto: bf16 where the hardware is fast in it; else fp16 on a GPU, fp32 on a CPU",
+    )
 
 
 class MultiLabelSettings(ClassifierOptions):
@@ -286,15 +249,10 @@ class MultiLabelSettings(ClassifierOptions):
     effective_batch: int = Field(64, ge=1, description="rows an update, by accumulation")
     max_tokens: int = Field(128, ge=8)
     warmup_share: float = Field(0.0, ge=0, le=1)
-    beta2: float = Field(0.999, gt=0, lt=1, description="AdamW's decay rate of the squared gradients")
-    epsilon: float = Field(1e-8, gt=0, description="AdamW's term against division by 0")
-    keep: Literal["best", "last"] = Field("last", description="Emo Pillars 5: the last checkpoint")
+    beta2: float = fixed(0.999, description="AdamW as transformers has it")
+    epsilon: float = fixed(1e-8, description="AdamW as transformers has it")
+    keep: Literal["best", "last"] = fixed("last", description="Emo Pillars 5: the last checkpoint")
     pooling: Literal["cls", "mean"] = Field("cls", description="the first token's state, or the mean of all")
-    thresholds: Literal["shared", "per_label"] = Field(
-        "shared",
-        description="Emo Pillars D: one for all labels, by macro-F1 on validation rows; ours: one of each label",
-    )
-    typed: bool = Field(False, description="Emo Pillars 5.2.2: context and utterance told apart by token types")
 
 
 class NamedMultiLabelSettings(MultiLabelSettings):
@@ -383,6 +341,7 @@ class TrainSections(Section):
     reply_empathetic: EmpatheticReplyTraining = EmpatheticReplyTraining()
     reply_causal: CausalReplyTraining = CausalReplyTraining()
     reply_steered: SteeredReplyTraining = SteeredReplyTraining()
+    seed: int = added(13, description="of all trainings: weights, order of rows and dropout; comparisons have theirs")
     processes: int = Field(
         1,
         ge=1,

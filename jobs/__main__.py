@@ -1,20 +1,10 @@
 """``python -m jobs COMMAND|STAGE``."""
 
-import os
 import sys
-
-from conf.python_path import without_hiding_entries
 
 
 def run() -> int:
-    """Run the command line without entries of ``PYTHONPATH`` that shadow installed packages; return the exit status."""
-    hiding = without_hiding_entries(os.environ, sys.path)
-    if hiding:
-        print(
-            f"edos-lakehouse: ignored, because it shadows packages of {sys.prefix}: "
-            f"PYTHONPATH={os.pathsep.join(hiding)}",
-            file=sys.stderr,
-        )
+    """Run the command line; return the exit status."""
     try:
         from etl.cli.command_line import main
     except ModuleNotFoundError as error:

@@ -6,11 +6,10 @@
 import json
 import tempfile
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import pytest
 from pyspark.sql import DataFrame, SparkSession
@@ -18,7 +17,7 @@ from pyspark.sql import functions as F
 
 from conf.settings import LakehouseSettings
 from etl.pipeline import lakehouse
-from etl.pipeline.storage import EVERYTHING, Commit, TableStorage
+from etl.pipeline.spark_tables import EVERYTHING, Commit, SparkTables
 from etl.tables import Table
 from tests.frames import computed
 
@@ -32,7 +31,7 @@ class Kept:
     written: tuple[int, str] = (-1, "")
 
 
-class MemoryTables(TableStorage):
+class MemoryTables(SparkTables):
     """Tables that a session holds in memory.
 
     Args:
@@ -46,19 +45,16 @@ class MemoryTables(TableStorage):
         self.spark = spark
         self.kept = kept
         self.once = once
-        self.folder = folder
+        self.files = folder
 
     def exists(self, table: Table) -> bool:
         return table.name in self.kept
 
     def create(self, table: Table) -> None:
-        self.kept[table.name] = Kept(self._no_rows(table))
+        self.kept[table.name] = Kept(self.no_rows(table))
 
     def read(self, table: Table) -> DataFrame:
-        return self.kept[table.name].rows.select("*") if self.exists(table) else self._no_rows(table)
-
-    def rows(self, table: Table) -> list[dict[str, Any]]:
-        return [row.asDict(recursive=True) for row in self.read(table).collect()]
+        return self.kept[table.name].rows.select("*") if self.exists(table) else self.no_rows(table)
 
     def write(self, table: Table, rows: DataFrame, commit: Commit) -> None:
         if (commit.once is not None and commit.once in self.once) or (commit.skip_empty and rows.isEmpty()):
@@ -71,10 +67,6 @@ class MemoryTables(TableStorage):
             self._put(table, self._without(table, commit.where).unionByName(rows), commit.metadata)
         if commit.once is not None:
             self.once.add(commit.once)
-
-    def write_row(self, table: Table, row: Mapping[str, Any], metadata: str) -> None:
-        values = tuple(row[name] for name in table.columns)
-        self.write(table, self.spark.createDataFrame([values], table.schema).coalesce(1), Commit(metadata))
 
     def delete(self, table: Table, where: str, metadata: str) -> None:
         if self.exists(table) and not self.read(table).where(where).isEmpty():
@@ -99,13 +91,10 @@ class MemoryTables(TableStorage):
         own = self.kept[table.name]
         version = self.size(table)
         if own.written[0] != version:
-            path = str(self.folder / str(id(self.kept)) / f"{table.name}-{version}")
+            path = str(self.files / str(id(self.kept)) / f"{table.name}-{version}")
             self.read(table).coalesce(1).write.parquet(path)
             own.written = (version, path)
         return f"USING parquet LOCATION '{own.written[1]}'"
-
-    def _no_rows(self, table: Table) -> DataFrame:
-        return self.spark.createDataFrame([], table.schema).limit(0)
 
     def _without(self, table: Table, where: str) -> DataFrame:
         rows = self.read(table)

@@ -11,7 +11,7 @@ ROOT = Path(__file__).resolve().parents[1]
 
 PAGES = {
     str(path.relative_to(ROOT)): path.read_text("utf-8")
-    for path in [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "notebooks/README.md", *ROOT.glob("docs/*.md")]
+    for path in [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "notebooks/README.md", *ROOT.glob("docs/**/*.md")]
 }
 
 

@@ -17,9 +17,10 @@ LAYERS = (
     {"etl.llm", "etl.annotation", "etl.safety"},
     {"etl.subtitles", "etl.edos", "etl.replies", "etl.emo_pillars", "etl.augesc"},
     {"etl.training", "etl.analysis"},
-    {"etl.publishing", "etl.demo"},
+    {"etl.publishing"},
     {"jobs"},
     {"etl.cli"},
+    {"etl.extras"},
 )
 """Each folder imports from folders above it in this list; folders of one line do not import each other."""
 
@@ -74,6 +75,13 @@ def test_imports_follow_the_layers(graph: dict[str, set[str]]) -> None:
     }
     assert upward == set(UPWARD)
     assert len(UPWARD) <= 3
+
+
+def test_the_core_imports_no_extra(graph: dict[str, set[str]]) -> None:
+    extras = {name: _folder(name) == "etl.extras" for name in graph}
+    assert sum(extras.values()) > 3
+    core = [(name, other) for name, others in graph.items() for other in others if extras[other] and not extras[name]]
+    assert core == []
 
 
 def test_no_files_import_each_other_in_a_circle(graph: dict[str, set[str]]) -> None:

@@ -29,10 +29,8 @@ ROLES = {
         "etl.training.served_files",
         "etl.training.signatures",
         "etl.training.recipes.turn_segmenter",
-        "etl.publishing.metrics",
-        "etl.publishing.open_lineage",
+        "etl.cli.fetch_data",
         "etl.cli.safety",
-        "etl.safety.words",
     ),
     "cluster": (
         "udfs.devices",
@@ -41,7 +39,6 @@ ROLES = {
         "udfs.models.classifiers",
         "udfs.models.language",
         "udfs.models.pretrained",
-        "udfs.models.reranking",
         "udfs.models.sentence_encoder",
         "udfs.models.trainable",
         "udfs.predict",
@@ -51,12 +48,8 @@ ROLES = {
         "etl.cli.chat",
         "etl.cli.reply_shell",
         "etl.edos.similarity_search",
-        "etl.publishing.exported_classifier",
         "etl.safety.__main__",
         "etl.safety.classifier",
-        "etl.safety.examples",
-        "etl.safety.training",
-        "etl.safety.tuning",
         "etl.training.calibration",
         "etl.training.coarse_labels",
         "etl.training.held_out_classifiers",
@@ -98,9 +91,11 @@ for name in sorted(names):
 
 
 def modules() -> list[str]:
+    """The modules of the core."""
     files = (path for package in ("conf", "udfs", "etl", "jobs") for path in (REPOSITORY / package).rglob("*.py"))
     parts = (path.relative_to(REPOSITORY).with_suffix("").parts for path in files)
-    return sorted(".".join(part[:-1] if part[-1] == "__init__" else part) for part in parts)
+    names = (".".join(part[:-1] if part[-1] == "__init__" else part) for part in parts)
+    return sorted(name for name in names if not name.startswith("etl.extras."))
 
 
 def role_of(module: str) -> str:
@@ -166,12 +161,6 @@ def python(script: str, extra: str, names: list[str]) -> str:
     return done.stdout.splitlines()[-1]
 
 
-def test_the_roles_name_modules() -> None:
-    for prefixes in ROLES.values():
-        for prefix in prefixes:
-            assert any(module == prefix or module.startswith(f"{prefix}.") for module in modules()), prefix
-
-
 @pytest.mark.parametrize(
     "extra",
     ["", *(pytest.param(extra, marks=pytest.mark.slow) for extra in EXTRAS[1:])],
@@ -182,15 +171,6 @@ def test_modules_import_with_their_extra(extra: str) -> None:
         assert "torch" not in blocked("cluster")
     failed = json.loads(python("print(json.dumps(failed))", extra, importing(extra)))
     assert failed == {}, f"with the extra {extra or 'none'}: {failed}"
-
-
-@pytest.mark.parametrize(("extra", "without"), [("text", ""), pytest.param("cluster", "text", marks=pytest.mark.slow)])
-def test_modules_of_a_role_need_it(extra: str, without: str) -> None:
-    """No prefix is in the list for nothing: a module below it does not import with less."""
-    names = [module for module in modules() if role_of(module) == extra]
-    failed = json.loads(python("print(json.dumps(failed))", without, names))
-    for prefix in ROLES[extra]:
-        assert any(module == prefix or module.startswith(f"{prefix}.") for module in failed), prefix
 
 
 def test_stages_are_declared_without_any_extra() -> None:

@@ -1,6 +1,5 @@
-"""What is installed is pinned by content: packages by hashes, jars by sha256, all of them in the list of materials."""
+"""What is installed is pinned by content: packages by hashes, jars by sha256."""
 
-import json
 import re
 import tomllib
 from pathlib import Path
@@ -11,8 +10,6 @@ from packaging.utils import canonicalize_name
 
 from conf.errors import InputError
 from etl.cli import jars
-from etl.cli.audit import audit, summary
-from etl.cli.bill_of_materials import add_jars, jar_components
 from etl.cli.jars import jar_digests, require_pinned
 from etl.pipeline.jars import PACKAGES, jar_folder
 
@@ -66,48 +63,3 @@ def test_another_jar_is_refused_in_one_line(
     with pytest.raises(InputError, match=words) as refused:
         require_pinned([jar])
     assert "\n" not in str(refused.value)
-
-
-def test_the_list_of_materials_has_each_jar_once(tmp_path: Path) -> None:
-    path = tmp_path / "sbom.json"
-    path.write_text(json.dumps({"bomFormat": "CycloneDX", "components": [{"bom-ref": "x", "name": "torch"}]}))
-    assert add_jars(path) == add_jars(path) == 1 + len(jar_digests())
-    components = json.loads(path.read_text())["components"]
-    assert len({one["bom-ref"] for one in components}) == len(components)
-    delta = next(one for one in jar_components() if one["name"] == "delta-spark_2.12")
-    assert delta["purl"] == "pkg:maven/io.delta/delta-spark_2.12@3.3.3"
-    for one in jar_components():
-        assert one["version"]
-        assert len(one["hashes"][0]["content"]) == 64
-
-
-def _audited(name: str, *faults: str, skipped: bool = False) -> dict[str, object]:
-    if skipped:
-        return {"name": name, "skip_reason": "not found"}
-    return {"name": name, "version": "1", "vulns": [{"id": fault, "fix_versions": ["2"]} for fault in faults]}
-
-
-@pytest.mark.parametrize(
-    ("found", "status", "words"),
-    [
-        ([_audited("a"), _audited("b")], 0, "2 of 2 packages looked at, 0 known"),
-        ([_audited("a", "CVE-1", "CVE-2"), _audited("b")], 1, "2 of 2 packages looked at, 2 known"),
-        ([_audited("a", skipped=True), _audited("b", skipped=True)], 2, "0 of 2 packages looked at"),
-        ([_audited("a", "CVE-1"), _audited("b", skipped=True)], 1, "1 of 2 packages looked at, 1 known"),
-        ([], 2, "0 of 0 packages looked at"),
-    ],
-)
-def test_an_audit_that_asked_nothing_is_no_good_news(found: list[object], status: int, words: str) -> None:
-    lines, ended = summary({"dependencies": found})
-    assert ended == status
-    assert any(words in line for line in lines)
-
-
-def test_an_audit_without_a_network_says_so(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    command = tmp_path / "pip-audit"
-    command.write_text("#!/bin/sh\necho 'ConnectionError: Max retries exceeded' >&2\nexit 1\n")
-    command.chmod(0o755)
-    assert audit(str(command), "requirements.txt") == 2
-    told = capsys.readouterr().out
-    assert told.startswith("not audited: ")
-    assert "offline?" in told

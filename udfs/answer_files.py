@@ -1,16 +1,14 @@
 """Reader of answers from the annotation page and other tools; input is untrusted.
 
 Read are the page's JSON and CSV, Mechanical Turk's results of the exported template (one column a field, one column an
-option, or crowd-form's ``Answer.taskAnswers``), Label Studio's JSON, JSON_MIN and CSV, Potato's JSON, JSON Lines, CSV
-and user states, Qualtrics' CSV (Prolific's ids included), and Doccano's JSON Lines by user. Another file is refused
-with the column that it lacks and the export to choose.
+option, or crowd-form's ``Answer.taskAnswers``), and Label Studio's JSON, JSON_MIN and CSV. Another file is refused with
+the column that it lacks and the export to choose.
 """
 
 import re
 from collections.abc import Iterator, Mapping
 from datetime import UTC
 from email.utils import parsedate_to_datetime
-from pathlib import PurePath
 from typing import Any, BinaryIO, Final
 
 import pyarrow as pa
@@ -31,17 +29,10 @@ COLUMNS: Final = (
     "seconds",
     "submitted",
 )
-CLAIMS: Final = ("seat", "sign")
-"""Columns of answers that came by a signed link."""
 IDS: Final = ("batch_id", "hit_id", "item_id")
 OTHER: Final = "Other"
 """The option that leads to all labels."""
-POTATO_VALUES: Final = ("text_box", "free_response", "select-one", "dropdown")
-"""Names under which Potato stores a typed or chosen value; of other schemes the name itself is the label."""
-EXPORTS: Final = (
-    "Choose the export JSON, JSON_MIN or CSV in Label Studio, the batch results in Mechanical Turk, jsonl or csv in "
-    "Potato, CSV with choice text in Qualtrics, JSONL by user in Doccano"
-)
+EXPORTS: Final = "Choose the export JSON, JSON_MIN or CSV in Label Studio, the batch results in Mechanical Turk"
 _TURK_TIME: Final = re.compile(r"[A-Z][a-z]{2} ([A-Z][a-z]{2}) ([0-9]{1,2}) ([0-9:]{8}) ([A-Z]{2,4}) ([0-9]{4})")
 MAX_TEXT: Final = 500
 MAX_ITEMS: Final = 1_000
@@ -51,11 +42,11 @@ Row = dict[str, Any]
 SCHEMA: Final = pa.schema(
     [(name, pa.string()) for name in ("place", "batch_id", "hit_id", "worker_id", "item_id", "question", "value")]
     + [("other", pa.bool_()), ("seconds", pa.float64())]
-    + [(name, pa.string()) for name in ("submitted", *CLAIMS, "fault", "detail")]
+    + [(name, pa.string()) for name in ("submitted", "fault", "detail")]
 )
 DDL: Final = (
     "place string, batch_id string, hit_id string, worker_id string, item_id string, question string, value string, "
-    "other boolean, seconds double, submitted string, seat string, sign string, fault string, detail string"
+    "other boolean, seconds double, submitted string, fault string, detail string"
 )
 
 
@@ -76,10 +67,10 @@ def _json_rows(name: str, stream: BinaryIO) -> Iterator[Row]:
             yield _fault(f"{row.fault}: {row.detail}")
         else:
             for document in row.value if isinstance(row.value, list) else [row.value]:
-                yield from _document_rows(name, document)
+                yield from _document_rows(document)
 
 
-def _document_rows(name: str, document: Any) -> Iterator[Row]:
+def _document_rows(document: Any) -> Iterator[Row]:
     """Yield the answers of one JSON document, by the tool that writes such documents."""
     if not isinstance(document, dict):
         yield _fault(f"not what the annotation page writes: a {type(document).__name__} in place of an object")
@@ -89,12 +80,6 @@ def _document_rows(name: str, document: Any) -> Iterator[Row]:
         yield from _label_studio_rows(document)
     elif "annotation_id" in document or {"annotator", "hit_id"} <= document.keys():
         yield _label_studio_row(document)
-    elif isinstance(document.get("label_annotations"), dict):
-        yield from _potato_rows(document)
-    elif isinstance(document.get("instance_id_to_label_to_value"), dict):
-        yield from _potato_states(document)
-    elif "text" in document and ("label" in document or "labels" in document or "annotations" in document):
-        yield _doccano_row(name, document)
     else:
         known = ", ".join(map(str, list(document)[:8])) or "nothing"
         yield _fault(f"not what the annotation page writes: an object with {known}. {EXPORTS}")
@@ -133,7 +118,6 @@ def _item_rows(document: dict[str, Any], item: Any) -> Iterator[Row]:
             "other": answer.get("other") is True,
             "seconds": _seconds(item.get("seconds")),
             "submitted": _text(document.get("submitted")),
-            **{name: _text(document.get(name)) for name in CLAIMS},
         }
 
 
@@ -226,80 +210,13 @@ def _options(value: Any) -> list[str]:
     return [text for text in map(_text, values[:MAX_ITEMS]) if text is not None]
 
 
-def _potato_rows(line: dict[str, Any]) -> Iterator[Row]:
-    """Yield a row for each question of a line of Potato's ``annotated_instances.jsonl``."""
-    hit_id, _, item_id = (_text(line.get("instance_id", line.get("id"))) or "").rpartition("/")
-    worker = _text(line.get("user_id"))
-    for question, answer in line["label_annotations"].items():
-        found = [(name, value) for name, value in answer.items() if value] if isinstance(answer, dict) else []
-        if len(found) != 1:
-            yield _fault(f"question {question}: {len(found)} answers")
-            continue
-        name, value = found[0]
-        yield {
-            "hit_id": hit_id or None,
-            "item_id": item_id or None,
-            "worker_id": None if worker is None else f"potato-{worker}",
-            "question": _text(question),
-            "value": _text(value if name in POTATO_VALUES else name),
-            "other": False,
-        }
-
-
-def _potato_states(state: dict[str, Any]) -> Iterator[Row]:
-    """Yield a row for each instance and question of Potato's ``user_state.json``."""
-    for instance, pairs in state["instance_id_to_label_to_value"].items():
-        by_question: dict[str, dict[str, Any]] = {}
-        for pair in pairs if isinstance(pairs, list) else []:
-            if isinstance(pair, list) and len(pair) == 2 and isinstance(pair[0], dict):
-                question = _text(pair[0].get("schema")) or "label"
-                by_question.setdefault(question, {})[str(pair[0].get("name"))] = pair[1]
-        if not by_question:
-            yield _fault(f"instance {instance}: no answer")
-            continue
-        yield from _potato_rows(
-            {"user_id": state.get("user_id"), "instance_id": instance, "label_annotations": by_question}
-        )
-
-
-def _potato_cells(line: Mapping[str, Any]) -> Iterator[Row]:
-    """Yield the answers in a row of Potato's CSV, whose columns are ``<question>:::<label>``."""
-    by_question: dict[str, dict[str, Any]] = {}
-    for name, cell in line.items():
-        question, parted, label = name.partition(":::")
-        if parted:
-            by_question.setdefault(question, {})[label] = cell if (cell or "").lower() not in ("", "false") else None
-    worker = line.get("user_id") or line.get("user")
-    instance = line.get("instance_id") or line.get("id")
-    yield from _potato_rows({"user_id": worker, "instance_id": instance, "label_annotations": by_question})
-
-
-def _doccano_row(name: str, line: Mapping[str, Any]) -> Row:
-    """Return the answer in a line of Doccano's JSON Lines by user, whose file is named after the user."""
-    facts = {**line, **(line["meta"] if isinstance(line.get("meta"), dict) else {})}
-    if missing := [one for one in ("hit_id", "item_id") if not _text(facts.get(one))]:
-        return _fault(f"no column {', '.join(missing)}: import the items to Doccano with these columns")
-    if "annotations" in line:
-        return _fault("column annotations has numbers of labels: choose the export JSONL with text labels, by user")
-    options = _options(line.get("label", line.get("labels")))
-    if len(options) > 1:
-        return _fault(f"column label: {len(options)} labels, one is expected")
-    user = PurePath(name).name.partition(".")[0]
-    if user.lower() in ("all", "unknown", "file", "project"):
-        return _fault(f"{PurePath(name).name} does not say who answered: choose Doccano's export by user")
-    worker = _text(facts.get("user") or facts.get("annotator") or user)
-    ids = {one: _text(facts.get(one)) for one in IDS}
-    value = options[0] if options else None
-    return {**ids, "worker_id": f"doccano-{worker}", "question": "label", "value": value, "other": False}
-
-
 def _csv_rows(name: str, stream: BinaryIO) -> Iterator[Row]:
     for row in rows_of(name, stream):
         cells = row.value
         if row.fault is not None:
             yield _fault(f"{row.fault}: {row.detail}")
         elif {"WorkerId", "Input.hit_id"} <= cells.keys():
-            fault = _template_fault(cells, "Input.", "Answer.")
+            fault = _template_fault(cells)
             if fault:
                 yield _fault(fault)
                 return
@@ -307,19 +224,8 @@ def _csv_rows(name: str, stream: BinaryIO) -> Iterator[Row]:
         elif {"WorkerId", "HITId"} <= cells.keys():
             yield _fault("no column Input.hit_id: download the results of a batch that was made from hits.csv")
             return
-        elif {"ResponseId", "Response ID"} & cells.keys():
-            fault = _template_fault(cells, "", "")
-            if fault:
-                yield _fault(f"{fault} (Qualtrics: set hit_id and item_1, item_2, ... as embedded data)")
-                return
-            yield from _survey_rows(cells)
-        elif {"Participant id", "participant_id"} & cells.keys():
-            yield _fault("no column with answers: this is Prolific's list of submissions; export the survey's answers")
-            return
         elif "annotation_id" in cells or {"annotator", "hit_id"} <= cells.keys():
             yield _label_studio_row(cells)
-        elif any(":::" in column for column in cells):
-            yield from _potato_cells(cells)
         elif missing := [column for column in COLUMNS if column not in cells]:
             yield _fault(f"no column {', '.join(missing)}. {EXPORTS}")
             return
@@ -327,25 +233,24 @@ def _csv_rows(name: str, stream: BinaryIO) -> Iterator[Row]:
             answer = {column: _text(_unquoted(cells[column])) for column in COLUMNS if column != "position"}
             other = (answer["other"] or "").lower() == "true"
             seconds = _seconds(answer["seconds"])
-            yield {**answer, "other": other, "seconds": seconds, **{name: _text(cells.get(name)) for name in CLAIMS}}
+            yield {**answer, "other": other, "seconds": seconds}
 
 
-def _places(line: Mapping[str, Any], given: str) -> list[str]:
-    return [found[1] for name in line if (found := re.fullmatch(rf"{re.escape(given)}item_(\d+)", name))]
+def _places(line: Mapping[str, Any]) -> list[str]:
+    return [found[1] for name in line if (found := re.fullmatch(r"Input\.item_(\d+)", name))]
 
 
-def _template_fault(line: Mapping[str, Any], given: str, answered: str) -> str | None:
+def _template_fault(line: Mapping[str, Any]) -> str | None:
     """Return why a table of results is none of the exported template: the columns that it lacks."""
-    if f"{given}hit_id" not in line or not _places(line, given):
-        return f"no column {given}hit_id, {given}item_1"
-    start = f"{answered}label_"
-    if f"{answered}taskAnswers" in line or any(name.startswith(start) for name in line):
+    if not _places(line):
+        return "no column Input.item_1"
+    if "Answer.taskAnswers" in line or any(name.startswith("Answer.label_") for name in line):
         return None
-    others = [name for name in line if answered and name.startswith(answered)][:5]
-    return f"no column {start}1{', only ' + ', '.join(others) if others else ''}: use template.html of the batch"
+    others = [name for name in line if name.startswith("Answer.")][:5]
+    return f"no column Answer.label_1{', only ' + ', '.join(others) if others else ''}: use template.html of the batch"
 
 
-def _fields(line: Mapping[str, Any], answered: str = "Answer.") -> dict[str, list[str]]:
+def _fields(line: Mapping[str, Any]) -> dict[str, list[str]]:
     """Return what was chosen in each field of a form, of whichever of three ways of writing.
 
     A field is a column with its value, or columns ``<field>.<option>`` of true and false, or in the JSON of
@@ -353,9 +258,9 @@ def _fields(line: Mapping[str, Any], answered: str = "Answer.") -> dict[str, lis
     """
     found: dict[str, list[str]] = {}
     for name, cell in line.items():
-        if not name.startswith(answered) or cell is None:
+        if not name.startswith("Answer.") or cell is None:
             continue
-        field, parted, option = name.removeprefix(answered).partition(".")
+        field, parted, option = name.removeprefix("Answer.").partition(".")
         if field == "taskAnswers":
             found.update(_task_answers(cell))
         elif not parted:
@@ -382,31 +287,6 @@ def _task_answers(cell: str) -> dict[str, list[str]]:
             else:
                 found[field] = _options(value)
     return found
-
-
-def _survey_rows(line: Mapping[str, Any]) -> Iterator[Row]:
-    """Yield the answers in a row of Qualtrics' results; its second and third rows are texts of the questions."""
-    response = line.get("ResponseId") or line.get("Response ID") or ""
-    if response == "Response ID" or response.startswith('{"ImportId"'):
-        return
-    if "preview" in (line.get("Status") or "").lower():
-        yield _fault(f"response {response} is a preview")
-        return
-    chosen = _fields({name: cell for name, cell in line.items() if name.startswith(("label_", "other_", "own_"))}, "")
-    if any(len(values) == 1 and values[0].isdigit() for values in chosen.values()):
-        yield _fault("column label_1 has numbers: export the answers as choice text")
-        return
-    prolific = line.get("PROLIFIC_PID") or line.get("prolific_id") or line.get("Prolific ID")
-    facts = {
-        "batch_id": _text(line.get("batch_id")),
-        "hit_id": _text(line.get("hit_id")),
-        "worker_id": _text(f"prolific-{prolific}" if prolific else f"qualtrics-{response}"),
-        "submitted": _text(line.get("RecordedDate") or line.get("EndDate")),
-        "seat": _text(line.get("seat")) or "platform",
-        "sign": _text(line.get("sign")),
-    }
-    items = {place: _text(line[f"item_{place}"]) for place in _places(line, "")}
-    yield from _field_rows(facts, items, chosen, _seconds(line.get("Duration (in seconds)")))
 
 
 def _field_rows(
@@ -440,11 +320,9 @@ def _assignment_rows(line: dict[str, Any]) -> Iterator[Row]:
         "hit_id": _text(line["Input.hit_id"]),
         "worker_id": _text(line["WorkerId"]),
         "submitted": _submitted(_text(line.get("SubmitTime"))),
-        "seat": "platform",
-        "sign": _text(line.get("Input.sign")),
         **(refused if line.get("AssignmentStatus") == "Rejected" else {}),
     }
-    items = {place: _text(line[f"Input.item_{place}"]) for place in _places(line, "Input.")}
+    items = {place: _text(line[f"Input.item_{place}"]) for place in _places(line)}
     yield from _field_rows(facts, items, _fields(line), _seconds(line.get("WorkTimeInSeconds")))
 
 

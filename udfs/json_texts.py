@@ -8,8 +8,7 @@ from typing import Any, Final
 MAX_DEPTH: Final = 100
 _ESCAPED_SURROGATE: Final = re.compile(r"\\u[dD][89a-fA-F]")
 _SURROGATE: Final = re.compile("[\ud800-\udfff]")
-_FIRST_KEY: Final = re.compile(r'\{\s*("(?:[^"\\]|\\.)*+")\s*:')
-_MARK: Final = re.compile(r'"(?:[^"\\]|\\.)*+"|[\[\]{},]', re.DOTALL)
+_BLANKS: Final = re.compile(r"\s*")
 
 
 class JsonError(ValueError):
@@ -39,14 +38,13 @@ def parsed_json(text: str, *, unique: bool = False) -> Any:
 def list_elements(text: str, *, unique: bool = False) -> Iterator[Any]:
     """Yield the elements of a JSON list, or a ``JsonError`` in place of each one that cannot be used.
 
-    A list that is no JSON as a whole is cut into the texts of its elements. One that does not close ends where the next
-    element begins that is JSON and has the same first key, on a line of the same indent if each begins a line. What
-    follows the list's end is one more element that cannot be used. `unique` as of `parsed_json`.
+    Of a list that is no JSON as a whole, elements count up to the first that cannot be decoded; it and what follows are
+    one element that cannot be used. `unique` as of `parsed_json`.
     """
     try:
         values = _loaded(text, unique)
     except JsonError:
-        yield from _Elements(text, unique)
+        yield from _elements(text, unique)
         return
     doubtful = _surrogates_possible(text)
     for value in values:
@@ -105,110 +103,27 @@ def _inner(value: Any) -> list[Any]:
     return [inner for inner in values if isinstance(inner, dict | list)]
 
 
-class _Elements:
-    """The elements of a list that is no JSON as a whole."""
-
-    def __init__(self, text: str, unique: bool) -> None:
-        self._text = text
-        self._decoder = json.JSONDecoder(object_pairs_hook=_with_unique_keys if unique else None)
-        self._left = 20 * len(text) + 5_000_000  # characters that vain attempts may read
-        self._sibling: re.Pattern[str] | None = None
-        self._keys: frozenset[str] = frozenset()
-        self._next = 0  # where the next sibling is, or the text's end
-
-    def __iter__(self) -> Iterator[Any]:
-        at = self._text.index("[") + 1
-        value: Any = None
-        while (at := self._past_blanks(at)) < len(self._text):
-            if self._text[at] == "]":
-                if not self._text[at + 1 :].strip():
-                    return
-                end = self._next_sibling(at + 1)
-                value = JsonError("not_json", self._text[at:end].strip())
-            else:
-                value, end = self._element(at)
-            yield value
-            at = end + 1 if self._text[end : end + 1] == "," else end
-        if not isinstance(value, JsonError):
-            yield JsonError("not_json", "the list does not end")
-
-    def _element(self, at: int) -> tuple[Any, int]:
-        """Return the element that begins here, or a JsonError, and where it ends."""
-        reason = "not_json"
+def _elements(text: str, unique: bool) -> Iterator[Any]:
+    """Yield the elements of a list that is no JSON as a whole, up to the first that is none, which takes the rest."""
+    decoder = json.JSONDecoder(object_pairs_hook=_with_unique_keys if unique else None)
+    at = text.index("[") + 1
+    while True:
+        at = _BLANKS.match(text, at).end()  # type: ignore[union-attr]
         try:
-            value, end = self._decoder.raw_decode(self._text, at)
+            value, end = decoder.raw_decode(text, at)
         except RecursionError:
-            self._left -= 100_000
-            reason = "too_deep"
+            yield JsonError("too_deep", text[at:])
+            return
         except _RepeatedKeyError:
-            reason = "repeated_key"
-        except json.JSONDecodeError as error:
-            self._left -= self._cost(error, at)
-        else:
-            self._learn(at, value)
-            end = self._past_blanks(end)
-            if self._text[end : end + 1] in (",", "]", ""):
-                text = self._text[at:end]
-                fault = _fault_of(value, _surrogates_possible(text))
-                return (value if fault is None else JsonError(fault, text.strip())), end
-        self._learn(at)
-        end = self._end(at, self._next_sibling(at + 1))
-        return JsonError(reason, self._text[at:end].strip()), end
-
-    @staticmethod
-    def _cost(error: json.JSONDecodeError, at: int) -> int:
-        """Return what a vain attempt cost: the characters that it read, and the lines that its error counted."""
-        return max(error.pos - at, 1) + error.pos // 50
-
-    def _past_blanks(self, at: int) -> int:
-        while at < len(self._text) and self._text[at].isspace():
-            at += 1
-        return at
-
-    def _end(self, at: int, most: int) -> int:
-        """Return where the element that begins here ends: at a comma or the list's bracket, at most here."""
-        depth = 0
-        for mark in _MARK.finditer(self._text, at, most):
-            character = mark.group()
-            if character in "]}" and depth == 0:
-                return max(mark.start(), at + 1)
-            if character == "," and depth == 0:
-                return mark.start()
-            depth += (character in "[{") - (character in "]}")
-        return most
-
-    def _learn(self, at: int, value: Any = None) -> None:
-        """Remember how an element of this list begins, its indent if it begins a line, and its keys."""
-        if isinstance(value, dict) and not self._keys:
-            self._keys = frozenset(value)
-        first = _FIRST_KEY.match(self._text, at) if self._sibling is None else None
-        if first is not None:
-            indent = re.search(r"\n([ \t]*)$", self._text[max(0, at - 200) : at])
-            before = "" if indent is None else rf"(?<=\n{indent[1]})"
-            self._sibling = re.compile(rf"{before}\{{\s*{re.escape(first[1])}\s*:")
-
-    def _next_sibling(self, at: int) -> int:
-        """Return where the next element begins that is JSON and has half of a good one's keys, or the text's end."""
-        if self._next < at:
-            self._next = self._found_sibling(at)
-        return self._next
-
-    def _found_sibling(self, at: int) -> int:
-        for found in self._sibling.finditer(self._text, at) if self._sibling is not None else ():
-            try:
-                value, after = self._decoder.raw_decode(self._text, found.start())
-            except RecursionError:
-                self._left -= 100_000
-            except _RepeatedKeyError:
-                self._left -= 1_000
-            except json.JSONDecodeError as error:
-                self._left -= self._cost(error, found.start())
-            else:
-                place = self._past_blanks(after)
-                alike = 2 * len(self._keys & value.keys()) >= len(self._keys)
-                if alike and self._text[place : place + 1] in (",", "]", ""):
-                    return found.start()
-                self._left -= after - found.start()
-            if self._left <= 0:
-                break
-        return len(self._text)
+            yield JsonError("repeated_key", text[at:])
+            return
+        except ValueError:
+            yield JsonError("not_json", text[at:] or "the list does not end")
+            return
+        reason = _fault_of(value, _surrogates_possible(text[at:end]))
+        yield JsonError(reason, text[at:end]) if reason else value
+        at = _BLANKS.match(text, end).end()  # type: ignore[union-attr]
+        if text[at : at + 1] != ",":
+            yield JsonError("not_json", text[at:] or "the list does not end")
+            return
+        at += 1

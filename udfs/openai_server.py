@@ -11,7 +11,6 @@ from conf.errors import InputError
 from conf.llm_settings import ANY_JSON, DecodingSettings, ServerSettings
 from conf.redaction import without_secrets_of_the_run, without_user_info
 from udfs.failures import REFUSED, error_line, untrusted
-from udfs.http_limits import limited_client
 from udfs.llm_requests import Answer, Request, continuation, seed_of
 
 FAULTY = (400, 413, 422)
@@ -52,7 +51,8 @@ class OpenAIServer:
         settings = self.settings
         key = self._key or "none"
         direct = urlsplit(settings.url).hostname in LOOPBACK
-        http = limited_client(DefaultHttpxClient, settings.timeout_seconds, trust_env=not direct)
+        # Another server would get the prompt, and perhaps the key.
+        http = DefaultHttpxClient(trust_env=not direct, follow_redirects=False)
         return OpenAI(
             base_url=settings.url,
             api_key=key,

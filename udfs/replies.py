@@ -10,12 +10,9 @@ from pyspark.sql.types import DataType, DoubleType, IntegerType, StringType, Str
 
 from conf.reply_settings import ReplyDecoding
 from udfs.failures import error_line, in_halves
-from udfs.models.classifiers.dialogue_classifier import DialogueClassifier
 from udfs.models.language.causal_reply_generator import load_generator
 from udfs.models.language.reply_decoding import write_replies
 from udfs.models.language.reply_generator import ReplyGenerator
-from udfs.models.reranking import Reranker
-from udfs.models.sentence_encoder import SentenceEncoder
 from udfs.predict import gathered, worker_model
 
 WRITTEN = (("reply", StringType()), ("tokens", IntegerType()))
@@ -36,7 +33,6 @@ def generate_replies(
     batch_size: int,
     threads: int,
     partitions: int,
-    readers: tuple[str, str] | None = None,
 ) -> DataFrame:
     """Add reply, tokens and error to the requests; a failed request has an error and no reply.
 
@@ -46,15 +42,13 @@ def generate_replies(
         batch_size: histories per forward pass.
         threads: CPU threads per worker.
         partitions: number of tasks; 0 keeps the partitions.
-        readers: folders of the sentence encoder and the emotion classifier that choose, for the method ``rerank``.
     """
 
     def answer(model: ReplyGenerator, asked: Sequence[Request]) -> list[tuple[Any, ...]]:
-        reranker = None if readers is None else _reranker(*readers, threads)
         contexts = [context for _, context, _, _ in asked]
         intents = [intent for *_, intent in asked]
         seeds = [_seed(request_id) for request_id, *_ in asked]
-        found = write_replies(model, contexts, intents, decoding, batch_size, seeds, reranker)
+        found = write_replies(model, contexts, intents, decoding, batch_size, seeds)
         return [(one.text, one.tokens) for one in found]
 
     return _answered(requests, model_path, threads, partitions, answer, WRITTEN)
@@ -106,12 +100,6 @@ def _answered(
 
     spread = requests.repartition(partitions, "request_id") if partitions > 0 else requests
     return spread.mapInPandas(ask, schema)
-
-
-def _reranker(encoder: str, classifier: str, threads: int) -> Reranker:
-    return Reranker(
-        worker_model(encoder, SentenceEncoder.load, threads), worker_model(classifier, DialogueClassifier.load, threads)
-    )
 
 
 def _seed(request_id: str) -> int:

@@ -100,5 +100,5 @@ class ServedClassifier:
 
 
 def _load_pyfunc(path: str) -> ServedClassifier:
-    """Return the classifier of a folder that an earlier version logged; MLflow calls it."""
+    """Return the classifier of a logged folder; MLflow calls it."""
     return ServedClassifier(Path(path))

@@ -10,7 +10,6 @@ from conf.resources import stored, text
 
 SLOT = re.compile(r"\{(\w+)\}")
 TEMPLATE = ".txt"
-GRAMMAR = ".gbnf"
 LEFT_OUT = frozenset({"start"})
 """Slots that a user's prompt may do without."""
 MOST_CHARACTERS = 100_000
@@ -19,11 +18,6 @@ MOST_CHARACTERS = 100_000
 def prompt(name: str) -> str:
     """The template ``conf/prompts/<name>.txt``, without the file's last line end."""
     return text(f"prompts/{name}{TEMPLATE}").rstrip("\n")
-
-
-def grammar(name: str) -> str:
-    """The grammar ``conf/prompts/<name>.gbnf``; its ``{name}`` are slots, other braces are repetitions."""
-    return text(f"prompts/{name}{GRAMMAR}")
 
 
 def slots(template: str) -> set[str]:
@@ -35,7 +29,7 @@ def replaced_prompts(folder: str, ours: str) -> dict[str, dict[str, str]]:
     """Read a user's prompts, each of which replaces ours of the same name.
 
     Args:
-        folder: of the user's files; other files than templates and grammars are ignored.
+        folder: of the user's files; other files than templates are ignored.
         ours: our folder under ``conf/prompts``.
 
     Returns:
@@ -48,7 +42,7 @@ def replaced_prompts(folder: str, ours: str) -> dict[str, dict[str, str]]:
     place = Path(folder)
     if not place.is_dir():
         raise InputError(f"{folder} is no folder: copy conf/prompts/{ours} and change it")
-    found = {file.name: file for file in sorted(place.iterdir()) if file.suffix in (TEMPLATE, GRAMMAR)}
+    found = {file.name: file for file in sorted(place.iterdir()) if file.suffix == TEMPLATE}
     if not found:
         raise InputError(f"{folder} has no prompt: name its files as {', '.join(sorted(known))}")
     if strange := sorted(found.keys() - known):
@@ -93,14 +87,12 @@ def _content(file: Path) -> str:
         raise InputError(f"{file} is empty: delete it to use ours")
     if len(content) > MOST_CHARACTERS:
         raise InputError(f"{file} has more than {MOST_CHARACTERS:,} characters")
-    return content.rstrip("\n") if file.suffix == TEMPLATE else content
+    return content.rstrip("\n")
 
 
 def _faults(read: Mapping[str, str], ours: str) -> Iterator[str]:
     """Yield what is wrong with the slots of each template."""
     for name, content in read.items():
-        if not name.endswith(TEMPLATE):
-            continue
         needed = slots(stored(f"prompts/{ours}/{name}"))
         if missing := sorted(needed - slots(content) - LEFT_OUT):
             yield f"{name} lacks {_in_braces(missing)}"

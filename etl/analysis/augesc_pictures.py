@@ -5,10 +5,9 @@ from itertools import product
 from typing import TYPE_CHECKING
 
 from etl.analysis import pages
-from etl.analysis.charts import Series, lines, scatter
 from etl.analysis.findings import Rows
 from etl.analysis.pages import joined
-from etl.analysis.pictures import Bar, bars, histogram
+from etl.analysis.pictures import Bar, bars
 
 if TYPE_CHECKING:
     from markupsafe import Markup
@@ -27,34 +26,9 @@ MARKED = 3
 
 
 def lengths(rows: Rows) -> "Markup | str":
-    """Return AugESC Figure 3: the tokens of a query, and the mean tokens of the utterances after it."""
+    """Return AugESC Figure 3 as a table: the mean tokens of an utterance by the length of its query, in tens."""
     if not rows:
         return ""
-    limits = (60.0, max(_high([row["mean_utterance_tokens"] for row in rows]), 1.0))
-    pictures = []
-    for method, source in dict.fromkeys((row["method"], row["source"]) for row in rows):
-        chosen = [row for row in rows if (row["method"], row["source"]) == (method, source)]
-        name = f"{METHODS.get(method, method)}, {source.replace('ed', 'ED').replace('rEDdit', 'Reddit')}"
-        points = [(float(row["query_tokens"]), float(row["mean_utterance_tokens"])) for row in chosen]
-        title = f"{name}: {len(chosen):,} texts"
-        picture = scatter(
-            Series(points, STYLES.get(source, "four"), title),
-            "tokens of the query",
-            "tokens of an utterance after it",
-            chosen[0]["mean_of_all"],
-            limits,
-        )
-        pictures.append(pages.figure(picture, title))
-    text = (
-        "Each point is a generated text before any filtering. In the paper longer queries lead to longer utterances, "
-        "and no query has more than 60 tokens."
-    )
-    table = pages.details("The charts as a table", _by_query_length(rows))
-    return pages.paragraph(text) + pages.beside(pictures) + table
-
-
-def _by_query_length(rows: Rows) -> "Markup":
-    """Return the mean tokens of an utterance by method, source and length of the query, in tens of tokens."""
     found: dict[tuple[str, str, int], list[float]] = {}
     for row in rows:
         key = (row["method"], row["source"], int(row["query_tokens"]) // 10 * 10)
@@ -63,7 +37,12 @@ def _by_query_length(rows: Rows) -> "Markup":
         (METHODS.get(method, method), source, f"{first} to {first + 9}", len(means), sum(means) / len(means))
         for (method, source, first), means in sorted(found.items())
     ]
-    return pages.table(("written by", "queries of", "tokens of the query", "texts", "tokens of an utterance"), lines)
+    text = (
+        "Of generated texts before any filtering. In the paper longer queries lead to longer utterances, and no query "
+        "has more than 60 tokens."
+    )
+    titles = ("written by", "queries of", "tokens of the query", "texts", "tokens of an utterance")
+    return pages.paragraph(text) + pages.table(titles, lines)
 
 
 def typical_words(rows: Rows) -> "Markup | str":
@@ -97,50 +76,27 @@ def _style(z: float, name: str) -> str:
 
 
 def bigrams(rows: Rows) -> "Markup | str":
-    """Return AugESC Figure 5: the number of different bigrams by number of conversations."""
+    """Return AugESC Figure 5 as a table: the number of different bigrams by number of conversations."""
     if not rows:
         return ""
-    series = []
-    last = []
-    for name in dict.fromkeys(row["data_set"] for row in rows):
-        title = SET_NAMES.get(name, name)
-        points = [(row["sessions"], row["unique_bigrams"]) for row in rows if row["data_set"] == name]
-        series.append(Series([(0.0, 0.0), *((float(x), float(y)) for x, y in points)], STYLES.get(name, "four"), title))
-        last.append((title, *points[-1]))
-    picture = lines(series, "conversations", "different bigrams", "Different bigrams by number of conversations")
-    table = pages.table(("set", "conversations", "different bigrams"), last)
-    key = pages.key([(one.style, one.title) for one in series])
     every = [(SET_NAMES.get(row["data_set"], row["data_set"]), row["sessions"], row["unique_bigrams"]) for row in rows]
-    whole = pages.details("The chart as a table", pages.table(("set", "conversations", "different bigrams"), every))
-    return joined([key, pages.figure(picture), table, whole])
+    return pages.table(("set", "conversations", "different bigrams"), every)
 
 
 def distributions(rows: Rows) -> "Markup | str":
-    """Return the figures below AugESC Table 2: utterances a conversation, and lengths of utterances."""
+    """Return the distributions below AugESC Table 2: utterances a conversation, and lengths of utterances."""
     parts = []
-    for measure, title, axes, most, step in (
-        (
-            "utterances_per_session",
-            "utterances of a role in a conversation",
-            ("utterances", "share of conversations"),
-            50,
-            1,
-        ),
-        ("utterance_length", "tokens of an utterance", ("tokens", "share of utterances"), 100, 5),
+    for measure, title, most, step in (
+        ("utterances_per_session", "utterances of a role in a conversation", 50, 1),
+        ("utterance_length", "tokens of an utterance", 100, 5),
     ):
-        ranges = _ranges(most, step)
         found: dict[str, list[float]] = {}
-        pictures = []
         for role, name in product(("seeker", "supporter"), ("esconv", "ed", "reddit")):
             chosen = [row for row in rows if (row["measure"], row["data_set"], row["role"]) == (measure, name, role)]
             if chosen:
-                heading = f"{SET_NAMES[name]}, {role}s"
-                found[heading] = _shares(chosen, most, step)
-                picture = _distribution(found[heading], ranges, STYLES[name], step, f"{heading}: {title}", axes)
-                pictures.append(pages.figure(picture, heading))
-        if pictures:
-            table = pages.details("The charts as a table", _as_table(title, ranges, found))
-            parts += [pages.heading(title.capitalize()), pages.beside(pictures), table]
+                found[f"{SET_NAMES[name]}, {role}s"] = _shares(chosen, most, step)
+        if found:
+            parts += [pages.heading(title.capitalize()), _as_table(title, _ranges(most, step), found)]
     return pages.details("Distributions", joined(parts)) if parts else ""
 
 
@@ -158,18 +114,6 @@ def _shares(rows: Rows, most: int, step: int) -> list[float]:
     return shares
 
 
-def _distribution(
-    shares: Sequence[float], ranges: Sequence[str], style: str, step: int, title: str, axes: tuple[str, str]
-) -> "Markup":
-    highest = max(shares) or 1.0
-    columns = [
-        Bar(share / highest, style, f"{name}: {pages.percent(share)}")
-        for name, share in zip(ranges, shares, strict=True)
-    ]
-    marks = [(place / len(shares), str(place * step)) for place in range(0, len(shares), len(shares) // 5)]
-    return histogram(columns, marks, [], [(1.0, pages.percent(highest))], title, *axes, height=166)
-
-
 def _as_table(title: str, ranges: Sequence[str], found: Mapping[str, Sequence[float]]) -> "Markup":
     """Return the shares by range in percent, without ranges that no set has."""
     lines = [
@@ -178,9 +122,3 @@ def _as_table(title: str, ranges: Sequence[str], found: Mapping[str, Sequence[fl
         if any(shares)
     ]
     return pages.table((title, *(f"{name}, %" for name in found)), lines)
-
-
-def _high(values: Sequence[float], share: float = 0.99) -> float:
-    """Return a quantile of the values, so that a few very long texts do not flatten the chart."""
-    ordered = sorted(values)
-    return float(ordered[min(int(len(ordered) * share), len(ordered) - 1)]) if ordered else 0.0

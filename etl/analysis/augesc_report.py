@@ -34,19 +34,17 @@ SETS = {
 }
 
 
-def report(findings: Findings, search: str | None = None) -> str:
+def report(findings: Findings) -> str:
     """Return the page from views of AugESC and facts of the run.
 
     Args:
         findings: views of AugESC and facts of the run.
-        search: file name of the page beside it that searches all conversations; None without one.
     """
     kept = int(figure(findings, "total", "both", "sessions") or 0)
     sections = [
         ("limits", "Before you use it", limits(findings)),
         ("table-1", "Requirements", requirements(findings)),
         ("table-2", "Size and length", sizes(findings)),
-        ("conversations", "All conversations", pages.link(search, "Search and filter them") if search else ""),
         ("figure-3", "Lengths of queries and utterances", lengths(findings.rows("augesc_figure_3"))),
         ("figure-4", "Typical words of each set", typical_words(findings.rows("augesc_figure_4"))),
         ("figure-5", "Diversity of words", bigrams(findings.rows("augesc_figure_5"))),

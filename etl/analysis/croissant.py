@@ -20,7 +20,7 @@ MEDIA = {"parquet": "application/x-parquet", "jsonl": "application/jsonlines"}
 Fields = Mapping[str, Any]
 """Type by column, the row's id first; a list of values is a list of their type, one of structs a mapping itself."""
 
-_FACTS: Fields = {"title": TEXT, "year": INTEGER, "genres": [TEXT], "certainty": FLOAT}
+_FACTS: Fields = {"year": INTEGER, "genres": [TEXT], "certainty": FLOAT}
 _DETAILS: Fields = {
     "label": TEXT,
     "confidence": FLOAT,
@@ -93,11 +93,9 @@ class Datasheet:
     Attributes:
         questions: each with its answer.
         rai: fields for responsible AI.
-        published: the day of publication, as YYYY-MM-DD; "" if it is not known.
     """
 
     def __init__(self, name: str, facts: Mapping[str, str]) -> None:
-        self.published = ""
         content = yaml.safe_load(resources.text(f"publishing/{name}.yaml"))
         self.questions = [
             (filled(one["question"], facts), filled(one["answer"], facts)) for one in content["datasheet"]
@@ -119,7 +117,6 @@ def filled(text: str, facts: Mapping[str, str]) -> str:
 
 def croissant(
     name: str,
-    description: str,
     sheet: Datasheet,
     fields: Fields,
     *,
@@ -127,29 +124,30 @@ def croissant(
     languages: Sequence[str],
     formats: Sequence[str],
     citation: str,
+    published: str = "",
 ) -> str:
     """Return the description as JSON-LD; its record set reads the Parquet files beside it.
 
     Args:
         name: of the data set.
-        description: in a sentence or two.
-        sheet: texts of the fields for responsible AI.
+        sheet: its second answer is the description; texts of the fields for responsible AI.
         fields: columns of a row.
         licence: SPDX identifier, or ``other``.
         languages: language codes.
         formats: parquet, jsonl.
         citation: BibTeX, or a text.
+        published: the day of publication, as YYYY-MM-DD; "" if it is not known.
     """
     content: dict[str, Any] = {
         "@context": json.loads(resources.text("publishing/croissant_context.json")),
         "@type": "sc:Dataset",
         "name": name,
-        "description": description,
+        "description": sheet.questions[1][1],
         "conformsTo": list(CONFORMS_TO),
         "license": licence_url(licence),
         "inLanguage": list(languages),
         "citeAs": citation,
-        **({"datePublished": sheet.published} if sheet.published else {}),
+        **({"datePublished": published} if published else {}),
         "version": "1.0.0",
         "isLiveDataset": False,
         **{f"rai:{key}": value for key, value in sheet.rai.items()},

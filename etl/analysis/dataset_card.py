@@ -10,7 +10,6 @@ import yaml
 
 from conf import resources
 from conf.edos_settings import PublishingSettings
-from conf.subtitle_settings import SubtitleSettings
 from etl.analysis import croissant
 from etl.analysis.croissant import ENDINGS, Datasheet, Fields
 from etl.analysis.findings import Findings
@@ -34,8 +33,7 @@ ORIGINS = {
 }
 """Where the labels of training turns come from, in the order of EDOS 3.3."""
 DIALOGUES = "dialogues"
-TURNS = "turns"
-"""Configurations of an export for loaders: a row is a dialogue, or a turn."""
+"""Configuration of an export for loaders: a row is a dialogue."""
 _TYPES = {
     croissant.TEXT: "string",
     croissant.INTEGER: "int32",
@@ -45,7 +43,7 @@ _TYPES = {
 INCLUDED = (
     ("dialogue_id", "`<subtitle file>-<its first sentence>`"),
     ("movie_id", "the film's IMDb number"),
-    ("language, title, year, genres", "of the film; null where they are not known"),
+    ("language, year, genres", "of the film; null where they are not known"),
     ("certainty", "probability that all borders of the dialogue are right"),
     ("turns", f"list of `text`, `label`, `confidence` (0 to 1, 4 decimals){_DETAILS}"),
 )
@@ -69,7 +67,6 @@ class Features:
     Attributes:
         fields: columns of a row.
         labels: names of the classes of ``classes``, in the order of their ids; () leaves labels texts.
-        turns: whether there are files of one row a turn, too.
         name: of the configuration that loaders read by default.
         classes: columns and fields whose values are the labels.
         number: type of numbers with a fraction.
@@ -77,24 +74,17 @@ class Features:
 
     fields: Fields
     labels: Sequence[str] = ()
-    turns: bool = False
     name: str = DIALOGUES
     classes: Sequence[str] = ("label",)
     number: str = "float32"
 
-    def of(self, config: str) -> list[dict[str, Any]]:
-        """Return the features of the default configuration or of :data:`TURNS`."""
-        if config == self.name:
-            return self._features(self.fields)
-        own = {name: kind for name, kind in self.fields.items() if name not in (TURNS, "certainty")}
-        return self._features({**own, "turn": croissant.INTEGER, **self.fields[TURNS]})
-
-    def _features(self, fields: Fields) -> list[dict[str, Any]]:
+    def of(self, fields: Fields) -> list[dict[str, Any]]:
+        """Return the features of columns, or of the fields of a list."""
         return [{"name": name, **self._feature(name, kind)} for name, kind in fields.items()]
 
     def _feature(self, name: str, kind: Any) -> dict[str, Any]:
         if isinstance(kind, Mapping):
-            return {"list": self._features(kind)}
+            return {"list": self.of(kind)}
         if isinstance(kind, list):
             return {"list": _TYPES[kind[0]]}
         if name in self.classes and self.labels:
@@ -102,12 +92,81 @@ class Features:
         return {"dtype": self.number if kind == croissant.FLOAT else _TYPES[kind]}
 
 
+@dataclass(frozen=True)
+class About:
+    """What the card and the Croissant file of an export say of it.
+
+    Attributes:
+        name: of the data set.
+        method: edos, emo_pillars or augesc.
+        rows: number of rows by split.
+        formats: parquet, jsonl; loaders read the first one by default, the others must be named.
+        languages: language codes.
+        licence: SPDX identifier, or ``other``.
+        features: types of the columns.
+        sheet: answers to a datasheet's questions; None for a copy whose text is there.
+        tags: for search.
+    """
+
+    name: str
+    method: str
+    rows: Mapping[str, int]
+    formats: Sequence[str]
+    languages: Sequence[str]
+    licence: str
+    features: Features
+    sheet: Datasheet | None = None
+    tags: Sequence[str] = ("emotion", "empathy", "dialogue", "subtitles")
+
+    @property
+    def datasheet(self) -> str:
+        """The questions of the datasheet with their answers."""
+        return self.sheet.as_markdown() if self.sheet else ""
+
+    def card(self, text: str) -> str:
+        """Return a card: YAML with licence, size, files by split and the types of their columns, and the text."""
+        kind = self.formats[0]
+        paths = {split: f"{kind}/{split}-*.{ENDINGS[kind]}" for split in SPLITS if split in self.rows}
+        files = [{"split": split, "path": path} for split, path in paths.items()]
+        unknown = {"license_name": LICENCE_NAME, "license_link": "#licence"} if self.licence == "other" else {}
+        content: dict[str, Any] = {
+            "pretty_name": self.name,
+            "language": list(self.languages),
+            "license": self.licence.lower(),
+            **unknown,
+            "task_categories": ["text-classification", "text-generation"],
+            "tags": list(self.tags),
+            "size_categories": [size_category(sum(self.rows.values()))],
+            "configs": [{"config_name": self.features.name, "default": True, "data_files": files}],
+            "dataset_info": [{"config_name": self.features.name, "features": self.features.of(self.features.fields)}],
+        }
+        return f"---\n{yaml.safe_dump(content, sort_keys=False, allow_unicode=True)}---\n\n{text}"
+
+    def croissant(self, published: str = "") -> str:
+        """Return the Croissant file: the card's facts for programs.
+
+        Args:
+            published: the day of publication, as YYYY-MM-DD; "" if it is not known.
+        """
+        assert self.sheet is not None
+        return croissant.croissant(
+            self.name,
+            self.sheet,
+            self.features.fields,
+            licence=self.licence,
+            languages=self.languages,
+            formats=self.formats,
+            citation=citation(self.name, self.method),
+            published=published,
+        )
+
+
 def label_names(card_text: str) -> list[str]:
     """Return the class names in a card's front matter, in the order of their ids; [] where it has none."""
     try:
         head = _head(card_text)
-        (found,) = [one for one in head["dataset_info"] if one["config_name"] == TURNS]
-        (label,) = [one for one in found["features"] if one["name"] == "label"]
+        (turns,) = [one["list"] for one in head["dataset_info"][0]["features"] if one["name"] == "turns"]
+        (label,) = [one for one in turns if one["name"] == "label"]
         return [str(name) for name in label["dtype"]["class_label"]["names"].values()]
     except (yaml.YAMLError, LookupError, TypeError, ValueError, AttributeError):
         return []
@@ -144,7 +203,6 @@ def card(
     languages: Sequence[str],
     sources: Sequence[Source] = (),
     example: str | None = None,
-    turns: bool = False,
 ) -> str:
     """Return the card as Markdown.
 
@@ -155,9 +213,9 @@ def card(
         languages: language codes.
         sources: parts of the export with their licences.
         example: a row as JSON.
-        turns: whether there are files of one row a turn.
     """
     name = publishing.name
+    about = about_edos(findings, publishing, rows, languages)
     references = publishing.text == "references"
     formats = publishing.formats
     template = Template(resources.text("publishing/card.md"))
@@ -169,114 +227,34 @@ def card(
         taxonomy=findings.taxonomy.in_words(),
         text_note=_TEXT_NOTE[references],
         columns=_table(("column", "holds"), REFERRED if references else INCLUDED),
-        splits=_rows((split, rows[split]) for split in SPLITS if split in rows),
+        splits=table_rows((split, rows[split]) for split in SPLITS if split in rows),
         lines=_LINES if "jsonl" in formats[1:] else "",
         restoring=_RESTORING if references else "",
-        turn_rows=_TURNS if turns else "",
-        example=example_row(example, TURNS),
+        example=example_row(example, "turns"),
         citation=citation(name),
-        labels=_rows(
+        labels=table_rows(
             (row["label"], row["kind"], row["turns"], percent(row["share"]), percent(row["paper_share"]))
             for row in findings.rows("edos_label_distribution")
         ),
         trust=_trust(findings),
-        audit=_audit(findings),
-        confidence=_rows(
+        confidence=table_rows(
             (f"{row['from_confidence']:.1f} to {row['to_confidence']:.1f}", row["turns"], percent(row["share"]))
             for row in findings.rows("edos_confidence")
         ),
         silence=f"{findings.silence_seconds:g}",
-        made=_rows(findings.made_with.items()),
+        made=table_rows(findings.made_with.items()),
         sharing=_SHARING[references],
-        sources=_rows((one.source, one.part, one.licence, one.commercial) for one in sources),
-        datasheet=datasheet(findings, publishing, rows, languages).as_markdown(),
+        sources=table_rows((one.source, one.part, one.licence, one.commercial) for one in sources),
+        datasheet=about.datasheet,
     )
-    fields = croissant.EDOS_REFERENCES if references else croissant.EDOS
-    features = Features(fields, findings.taxonomy.names, turns)
-    head = front_matter(rows, formats, languages, name, licence=publishing.licence, features=features)
-    return f"---\n{head}---\n\n{text}"
+    return about.card(text)
 
 
-def unfinished_card(
-    publishing: PublishingSettings,
-    rows: Mapping[str, int],
-    subtitles: SubtitleSettings,
-    sources: Sequence[Source],
-    labels: str,
-    names: Sequence[str] = (),
-    *,
-    turns: bool = False,
-) -> str:
-    """Return the card of dialogues that no emotion classifier has labelled.
-
-    Args:
-        publishing, subtitles: settings of the export.
-        rows: number of dialogues by split.
-        sources: parts of the export with their licences.
-        labels: ``weak`` or ``none``.
-        names: the weak labels.
-        turns: whether there are files of one row a turn.
-    """
-    references = publishing.text == "references"
-    features = Features(croissant.EDOS_REFERENCES if references else croissant.EDOS, names, turns)
-    name = publishing.name
-    head = front_matter(
-        rows, publishing.formats, subtitles.languages, name, licence=publishing.licence, features=features
-    )
-    cleaning = subtitles.cleaning
-    certain = "all turns" if cleaning.min_certainty is None else f"turns right with {cleaning.min_certainty:g}"
-    parts = (
-        f"# {_cell(publishing.name)}: clean dialogues",
-        _UNFINISHED[labels] + f" {shown(sum(rows.values()))} dialogues. {_TEXT_NOTE[references]}",
-        f"Cleaned by the preset `{cleaning.preset}`, {certain}; `settings.yaml` has all settings that were set.",
-        _table(("column", "holds"), REFERRED if references else INCLUDED),
-        _table(("split", "dialogues"), [(split, rows[split]) for split in SPLITS if split in rows]),
-        _table(
-            ("source", "part", "licence", "commercial use"),
-            [(one.source, one.part, one.licence, one.commercial) for one in sources],
-        ),
-    )
-    return f"---\n{head}---\n\n" + "\n\n".join(parts) + "\n"
-
-
-_UNFINISHED = {
-    "weak": "The labels are those of a weak labeler of single sentences (EDOS 3.1), no final ones.",
-    "none": "The turns have no labels.",
-}
-
-
-def described(
-    findings: Findings,
-    publishing: PublishingSettings,
-    rows: Mapping[str, int],
-    languages: Sequence[str],
-    published: str = "",
-) -> str:
-    """Return the Croissant file of an export: the card's facts for programs.
-
-    Args:
-        findings, publishing, rows, languages: see :func:`card`.
-        published: the day of publication, as YYYY-MM-DD; "" if it is not known.
-    """
-    sheet = datasheet(findings, publishing, rows, languages)
-    sheet.published = published
-    fields = croissant.EDOS_REFERENCES if publishing.text == "references" else croissant.EDOS
-    return croissant.croissant(
-        publishing.name,
-        sheet.questions[1][1],
-        sheet,
-        fields,
-        licence=publishing.licence,
-        languages=languages,
-        formats=publishing.formats,
-        citation=citation(publishing.name),
-    )
-
-
-def datasheet(
+def about_edos(
     findings: Findings, publishing: PublishingSettings, rows: Mapping[str, int], languages: Sequence[str]
-) -> Datasheet:
-    """Return the answers to a datasheet's questions, for the card and the Croissant file."""
+) -> About:
+    """Return what is said of an export of EDOS; the arguments are those of :func:`card`."""
+    references = publishing.text == "references"
     facts = {
         "dialogues": shown(sum(rows.values())),
         "films": shown(findings.films),
@@ -284,71 +262,16 @@ def datasheet(
         "taxonomy": findings.taxonomy.in_words(),
         "silence": f"{findings.silence_seconds:g}",
         "languages": ", ".join(languages),
-        "sharing": _SHARING[publishing.text == "references"],
+        "sharing": _SHARING[references],
         "trained_on": _trained_on(findings),
         "quality": _trust(findings),
-        "audit": _audit_sentence(findings),
     }
-    return Datasheet("edos", facts)
+    features = Features(croissant.EDOS_REFERENCES if references else croissant.EDOS, findings.taxonomy.names)
+    sheet = Datasheet("edos", facts)
+    return About(publishing.name, "edos", rows, publishing.formats, languages, publishing.licence, features, sheet)
 
 
-def front_matter(
-    rows: Mapping[str, int],
-    formats: Sequence[str],
-    languages: Sequence[str],
-    name: str,
-    *,
-    licence: str = "other",
-    tags: Sequence[str] = ("emotion", "empathy", "dialogue", "subtitles"),
-    features: Features | None = None,
-) -> str:
-    """Return the card's YAML: licence, size, and the first format's files by split, with the types of their columns.
-
-    A loader reads one format of a folder by default. The others must be named.
-
-    Args:
-        rows: number of rows by split.
-        formats: parquet, jsonl.
-        languages: language codes.
-        name: of the data set.
-        licence: SPDX identifier, or ``other``.
-        tags: for search.
-        features: types of the columns; None: loaders find them out.
-    """
-    kind = formats[0]
-    first = "default" if features is None else features.name
-    configs = {first: f"{kind}/{{}}-*.{ENDINGS[kind]}"}
-    if features is not None and features.turns:
-        configs[TURNS] = f"{TURNS}/{{}}-*.{ENDINGS['parquet']}"
-    files_of = {
-        config: [{"split": split, "path": path.format(split)} for split in SPLITS if split in rows]
-        for config, path in configs.items()
-    }
-    content: dict[str, Any] = {
-        "pretty_name": name,
-        "language": list(languages),
-        "license": licence,
-        **({"license_name": LICENCE_NAME, "license_link": "#licence"} if licence == "other" else {}),
-        "task_categories": ["text-classification", "text-generation"],
-        "tags": list(tags),
-        "size_categories": [size_category(sum(rows.values()))],
-        "configs": [
-            {
-                "config_name": config,
-                **({"default": True} if features is not None and config == first else {}),
-                "data_files": files,
-            }
-            for config, files in files_of.items()
-        ],
-    }
-    if features is not None:
-        content["dataset_info"] = [{"config_name": one, "features": features.of(one)} for one in configs]
-    return yaml.safe_dump(content, sort_keys=False, allow_unicode=True)
-
-
-def restored_card(
-    before: str, rows: Mapping[str, int], formats: Sequence[str], languages: Sequence[str], columns: Sequence[str]
-) -> str:
+def restored_card(before: str, rows: Mapping[str, int], formats: Sequence[str], languages: Sequence[str]) -> str:
     """Return the card of an export with restored texts, from the card of the export with references.
 
     The set keeps its name. Its licence is ``other``, because nobody here can license the texts of films.
@@ -358,13 +281,11 @@ def restored_card(
         rows: number of dialogues by split.
         formats: parquet, jsonl.
         languages: language codes.
-        columns: of the restored rows, which older exports have fewer of.
     """
     body = before.split("\n---\n", 1)[-1].strip()
-    fields = {name: kind for name, kind in croissant.EDOS.items() if name in columns}
-    features = Features(fields, label_names(before), "parquet" in formats)
-    head = front_matter(rows, formats, languages, set_name(before), features=features)
-    return f"---\n{head}---\n\n> The texts of this copy were restored. The rest describes the copy without.\n\n{body}\n"
+    features = Features(croissant.EDOS, label_names(before))
+    about = About(set_name(before), "edos", rows, formats, languages, "other", features)
+    return about.card(f"> The texts of this copy were restored. The rest describes the copy without.\n\n{body}\n")
 
 
 def restored_croissant(before: str, formats: Sequence[str]) -> str | None:
@@ -400,10 +321,6 @@ _SHARING = {
 }
 _LINES = """
 The same rows as JSON Lines: `load_dataset("json", data_files={"train": "path/to/this/folder/jsonl/train-*"})`.
-"""
-_TURNS = """
-The configuration `turns` has one row a turn, with its dialogue's `movie_id`, `language`, `title`, `year` and `genres`:
-`load_dataset("path/to/this/folder", "turns")`.
 """
 _RESTORING = """
 ## Restoring the texts
@@ -474,26 +391,12 @@ def _trained_on(findings: Findings) -> str:
     )
 
 
-def _audit_sentence(findings: Findings) -> str:
-    if findings.rows("edos_audit"):
-        return "People checked a sample of the finished turns; the card has their agreement with the labels."
-    return "No sample of the finished labels has been checked by people yet."
-
-
-def _audit(findings: Findings) -> str:
-    rows = [row for row in findings.rows("edos_audit") if row.get("grouped_by") != "class and band"]
-    if not rows:
-        return _audit_sentence(findings)
-    names = [name for name in rows[0] if name not in ("place", "batch_id")]
-    table = _table([name.replace("_", " ") for name in names], [[row[name] for name in names] for row in rows])
-    return f"A sample of finished turns, checked by people:\n\n{table}"
-
-
 def _table(head: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
-    return f"| {' | '.join(head)} |\n|{'---|' * len(head)}\n{_rows(rows)}"
+    return f"| {' | '.join(head)} |\n|{'---|' * len(head)}\n{table_rows(rows)}"
 
 
-def _rows(rows: Any) -> str:
+def table_rows(rows: Any) -> str:
+    """Return rows of values as rows of a Markdown table."""
     return "\n".join("| " + " | ".join(_cell(shown(value)) for value in row) + " |" for row in rows)
 
 

@@ -5,40 +5,36 @@ from typing import TYPE_CHECKING
 from etl.analysis import pages
 from etl.analysis.findings import Findings
 from etl.analysis.pages import percent
-from etl.analysis.report_labels import by_film, by_turn, flow, labels
+from etl.analysis.report_labels import by_turn, flow, labels
 from etl.analysis.report_making import dropped, funnel, made, silences, sizes
-from etl.analysis.report_trust import accepted, classes, confidence, dialogues, limits, people, sentences
+from etl.analysis.report_trust import accepted, classes, confidence, dialogues, limits, people
 
 if TYPE_CHECKING:
     from markupsafe import Markup
 
 
-def report(findings: Findings, examples: int = 12, flow_labels: int = 9, search: str | None = None) -> str:
+def report(findings: Findings, examples: int = 12) -> str:
     """Return the page.
 
     Args:
         findings: views of EDOS and facts of the run.
         examples: number of dialogues for each quarter of the confidence scale.
-        flow_labels: number of labels that are not grouped in the flow.
-        search: file name of the page beside it that searches all dialogues; None without one.
     """
     sections = [
         ("limits", "Before you use it", limits(findings)),
         ("steps", "From files to dialogues", funnel(findings)),
         ("labels", "Emotions and intents", labels(findings)),
-        ("flow", "Consecutive labels", flow(findings, flow_labels)),
+        ("flow", "Consecutive labels", flow(findings)),
         ("by-turn", "Emotions along a dialogue", by_turn(findings)),
-        ("by-film", "Labels by genre and decade", by_film(findings)),
         ("classes", "The classifier by label", classes(findings)),
         ("confidence", "Confidence of the classifier", confidence(findings)),
         ("accepted", "Labels that are accepted", accepted(findings)),
         ("silences", "Silences between dialogues", silences(findings)),
-        ("examples", "Dialogues with their labels", dialogues(findings, examples, search)),
+        ("examples", "Dialogues with their labels", dialogues(findings, examples)),
         ("people", "Labels by people", people(findings)),
         ("size", "Size, compared with other sets", sizes(findings)),
         ("left-out", "Dropped rows", dropped(findings)),
         ("made", "Versions and settings", made(findings)),
-        ("sentences", "Sentences of the example dialogues", sentences(findings, examples)),
     ]
     lead = (
         f"{findings.dialogues:,} short dialogues from {findings.films:,} films. Each of their {findings.turns:,} turns "

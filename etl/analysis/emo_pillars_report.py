@@ -17,18 +17,16 @@ TOPICS_SHOWN = 20
 """Number of topics in Emo Pillars H."""
 
 
-def report(findings: Findings, search: str | None = None) -> str:
+def report(findings: Findings) -> str:
     """Return the page from views of Emo Pillars and facts of the run.
 
     Args:
         findings: views of Emo Pillars and facts of the run.
-        search: file name of the page beside it that searches all utterances; None without one.
     """
     sections = [
         ("limits", "Before you use it", limits(findings)),
         ("scale", "Size, compared with the paper", scale(findings)),
         ("emotions", "Emotions", emotions(findings)),
-        ("utterances", "All utterances", pages.link(search, "Search and filter them") if search else ""),
         ("diversity", "Similarity of utterances", diversity(findings)),
         ("topics", "Topics of one emotion", topics(findings)),
         ("query", "Emotions of one topic", topic_emotions(findings)),

@@ -17,17 +17,16 @@ _WORDS = re.compile(r"(?<=[a-z]{4})(?=[A-Z][a-z]{3})|(?<=[a-z0-9]{3}[._])(?=[a-z
 """Where a name of joined words, or of a table, may break."""
 
 
-def page(title: str, description: str, body: "Markup", script: str = "", files: bool = False) -> str:
+def page(title: str, description: str, body: "Markup", script: str = "") -> str:
     """Return a page with the style of ``conf/reports/report.css``.
 
     Args:
         title, description: text.
         body: parts.
         script: the only code that the page's policy lets run; "" for none.
-        files: whether it lets scripts of files beside the page run, too.
     """
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
-    source = f"'sha256-{digest}'" + (" 'self'" if files else "") if script else "'none'"
+    source = f"'sha256-{digest}'" if script else "'none'"
     style = resources.text("reports/report.css")
     return rendered(
         "page.html", title=title, description=description, body=body, style=style, script=script, script_source=source
@@ -63,11 +62,6 @@ def framed(title: str, body: "Markup", height: int) -> "Markup":
 def paragraph(text: str, style: str = "") -> "Markup":
     """Return a paragraph of text."""
     return part(PARTS, "paragraph", text, style)
-
-
-def link(file: str, text: str) -> "Markup":
-    """Return a paragraph with a link to a file beside the page."""
-    return part(PARTS, "link", file, text)
 
 
 def heading(text: str) -> "Markup":
@@ -177,7 +171,6 @@ __all__ = [
     "joined",
     "key",
     "limits",
-    "link",
     "page",
     "paragraph",
     "part",

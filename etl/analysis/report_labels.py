@@ -1,13 +1,12 @@
 """Sections of EDOS's report on labels: their frequencies and their order in dialogues (EDOS 4, Figures 2 and 3)."""
 
-from collections import Counter, defaultdict
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from etl.analysis import pages
 from etl.analysis.findings import Findings, Rows
 from etl.analysis.pages import joined, percent
-from etl.analysis.pictures import Bar, Link, Node, bars, sankey
+from etl.analysis.pictures import Bar, bars
 
 if TYPE_CHECKING:
     from markupsafe import Markup
@@ -17,7 +16,7 @@ CORPORA = {"EDOS": "EDOS, ours", PAPER: "EDOS, the paper's Table 9", "Empathetic
 """Titles of the sets of ``analysis.edos_emotions_by_turn``."""
 WHOLE_SET_NATS = 0.2675
 """KL divergence of the paper's Table 9 from the labels of all of EmpatheticDialogues, by our formula."""
-OTHERS = {"emotion": "other emotions", "intent": "other intents", "neutral": "neutral"}
+PAIRS_SHOWN = 12
 
 
 def labels(findings: Findings) -> "Markup | str":
@@ -88,33 +87,27 @@ def _divergence(findings: Findings) -> "Markup | str":
     return joined([pages.heading("Divergence of the label shares"), table, pages.paragraph(text, "quiet")])
 
 
-def flow(findings: Findings, most: int) -> "Markup | str":
-    """Return EDOS Figure 3: Sankey diagrams of the first four turns."""
-    rows = findings.rows("edos_flow")
-    ours = [row for row in rows if row["corpus"] == "EDOS"]
-    if not ours:
-        return ""
-    shown = frequent_labels(ours, most)
-    kinds = findings.taxonomy.kinds
-    text = (
-        " The width of a band is the number of dialogues with these two labels in consecutive turns. Dialogues without "
-        "a band on the right of a node end there. Rare labels are grouped."
-    )
-    parts = [pages.paragraph(_flow_words(ours, kinds) + text)]
-    parts.append(pages.key((kind, kind) for kind in ("emotion", "neutral", "intent")))
-    parts.append(pages.paragraph("Scroll the charts to the right to see all turns.", "hint quiet"))
+def flow(findings: Findings) -> "Markup | str":
+    """Return EDOS Figure 3 as bars: the most frequent pairs of labels of a first turn and its answer."""
+    parts: list[Markup | str] = []
     for corpus in ("EDOS", "EmpatheticDialogues"):
-        chosen = [row for row in rows if row["corpus"] == corpus]
-        if chosen:
-            columns, links = grouped_flow(chosen, kinds, shown)
-            heads = [f"turn {place}" for place in range(1, len(columns) + 1)]
-            name = "EDOS, ours" if corpus == "EDOS" else corpus
-            picture = sankey(columns, links, f"Labels of the first turns in {name}", heads=heads)
-            parts.append(pages.figure(picture, name, scrolls=True))
-    frequent = sorted((row for row in ours if row["to_label"]), key=lambda row: (-row["dialogues"], row["position"]))
-    titles = {"position": "from turn", "label": "label", "to_label": "to label", "dialogues": "dialogues"}
-    table = pages.records(frequent[:20], titles)
-    return joined(parts) + pages.details("The 20 most frequent steps as a table", table)
+        first = [row for row in findings.rows("edos_flow") if row["corpus"] == corpus and row["position"] == 1]
+        answered = sorted(
+            (row for row in first if row["to_label"]),
+            key=lambda row: (-row["dialogues"], row["label"], row["to_label"]),
+        )[:PAIRS_SHOWN]
+        if not answered:
+            continue
+        kinds = findings.taxonomy.kinds
+        parts += [pages.heading(CORPORA[corpus]), pages.paragraph(_flow_words(first, kinds))]
+        most = answered[0]["dialogues"]
+        lines = []
+        for row in answered:
+            pair = f"{row['label']} → {row['to_label']}"
+            bar = Bar(row["dialogues"] / most, kinds.get(row["label"], "neutral"), pair)
+            lines.append((pair, bars([bar], 10), [pages.shown(row["dialogues"])]))
+        parts.append(pages.chart(("first turn → second turn", "dialogues"), lines))
+    return joined(parts) if parts else ""
 
 
 def by_turn(findings: Findings) -> "Markup | str":
@@ -147,37 +140,6 @@ def by_turn(findings: Findings) -> "Markup | str":
     return joined(parts)
 
 
-def by_film(findings: Findings) -> "Markup | str":
-    """Return the kinds of labels by genre and by decade of the film, with the most typical label of each (ours)."""
-    rows = findings.rows("edos_labels_by_film")
-    if not rows:
-        return ""
-    kinds = ("emotions", "intents", "neutral")
-    text = (
-        "Bars are shares of the turns, up to all. A turn counts for each genre of its film. The most typical label is "
-        "the one, of those with at least 10 turns "
-        "there, whose share is the largest multiple of its share in all turns."
-    )
-    parts: list[Markup | str] = [pages.paragraph(text), pages.key((kind.removesuffix("s"), kind) for kind in kinds)]
-    titles = {"name": "", "turns": "turns", **{kind: kind for kind in kinds}}
-    titles |= {"typical_label": "most typical label", "typical_times": "times its share in all"}
-    for group, title in (("genre", "Genres"), ("decade", "Decades")):
-        chosen = [row for row in rows if row["grouped_by"] == group]
-        if group == "decade":
-            chosen.sort(key=lambda row: str(row["name"]))
-        lines = []
-        for row in chosen:
-            drawn = [Bar(row[kind] or 0.0, kind.removesuffix("s"), f"{kind}: {percent(row[kind])}") for kind in kinds]
-            typical = "–" if row["typical_label"] is None else f"{row['typical_label']} ×{row['typical_times']:.1f}"
-            lines.append((str(row["name"]), bars(drawn, 5, 1), [pages.shown(row["turns"]), typical]))
-        if lines:
-            head = (group, "turns", "typical")
-            table = pages.records(chosen, {**titles, "name": group})
-            parts += [pages.heading(title), pages.chart(head, lines, ("name", "typical"))]
-            parts.append(pages.details(f"{title} as a table", table))
-    return joined(parts)
-
-
 def _flow_words(ours: Rows, kinds: Mapping[str, str]) -> str:
     """Return the shares of dialogues that open with an emotion, and of those answered with an intent."""
     first = [row for row in ours if row["position"] == 1]
@@ -193,51 +155,3 @@ def _flow_words(ours: Rows, kinds: Mapping[str, str]) -> str:
 def _share(some: Rows, rows: Rows) -> str:
     total = sum(row["dialogues"] for row in rows)
     return percent(sum(row["dialogues"] for row in some) / total if total else None)
-
-
-def frequent_labels(rows: Rows, most: int) -> list[str]:
-    """Return the most frequent labels, ties sorted by name, from one corpus's rows of ``analysis.edos_flow``."""
-    counts: Counter[str] = Counter()
-    for row in rows:
-        counts[row["label"]] += row["dialogues"]
-    return sorted(counts, key=lambda label: (-counts[label], label))[:most]
-
-
-def grouped_flow(rows: Rows, kinds: Mapping[str, str], shown: Collection[str]) -> tuple[list[list[Node]], list[Link]]:
-    """Return nodes and links of a Sankey diagram; labels that are not shown are grouped by kind.
-
-    Args:
-        rows: of ``analysis.edos_flow``, of one corpus: position (from 1), label, to_label (null at the end), dialogues.
-        kinds: label to emotion, intent or neutral.
-        shown: labels that are not grouped.
-
-    Returns:
-        Columns of nodes, in the same order with emotions above intents; links with summed values.
-    """
-
-    def key(label: str | None) -> str:
-        if label is None:
-            return ""
-        return label if label in shown else OTHERS[kinds.get(label, "emotion")]
-
-    sums: Counter[tuple[int, str, str]] = Counter()
-    seen: defaultdict[int, Counter[str]] = defaultdict(Counter)
-    for row in rows:
-        position = row["position"] - 1
-        source = key(row["label"])
-        target = key(row["to_label"])
-        sums[position, source, target] += row["dialogues"]
-        seen[position][source] += row["dialogues"]
-        if target:
-            seen[position + 1][target] += row["dialogues"]
-    totals = sum(seen.values(), Counter[str]())
-    order = {"emotion": 0, "neutral": 1, "intent": 2}
-    groups = {group: kind for kind, group in OTHERS.items()}
-
-    def kind(name: str) -> str:
-        return groups.get(name) or kinds.get(name, "emotion")
-
-    names = sorted(totals, key=lambda name: (order[kind(name)], name in groups, -totals[name], name))
-    columns = [[Node(name, name, kind(name)) for name in names if name in seen[place]] for place in sorted(seen)]
-    links = [Link(position, source, target, value) for (position, source, target), value in sorted(sums.items())]
-    return columns, links

@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 MORE_VIEWS = (
     ("edos_table_5", "The classifier on held-out turns"),
     ("edos_origins", "Where the training labels come from"),
-    ("edos_audit", "The finished labels, checked by people"),
 )
 """Existing views that are shown without changes."""
 MOST_ROWS = 12
@@ -143,29 +142,23 @@ def classes(findings: Findings) -> "Markup | str":
     return pages.paragraph(text) + pages.chart(("label", "F1", "rows"), lines) + table
 
 
-def dialogues(findings: Findings, most: int, search: str | None = None) -> "Markup | str":
-    """Return dialogues with labels and confidences, from low to high confidence, and a search (EDOS Table 6).
+def dialogues(findings: Findings, most: int) -> "Markup | str":
+    """Return dialogues with labels and confidences, from low to high confidence (EDOS Table 6).
 
     Args:
         most: number of dialogues of each quarter.
-        search: file name of the page that searches all dialogues; None without one.
     """
-    everything = pages.link(search, f"All {findings.dialogues:,} dialogues, to search and filter") if search else ""
     shown = shown_dialogues(findings, most)
     if not shown:
-        return everything
-    linked = {row["dialogue_id"] for row in findings.rows("edos_example_sentences")}
+        return ""
     cards: defaultdict[float, list[Mapping[str, Any]]] = defaultdict(list)
     for (quarter, name), rows in shown.items():
         turns = [_turn(row, findings.taxonomy.kinds) for row in rows]
-        cards[quarter].append({"id": name, "linked": name in linked, "turns": turns})
-    named = sorted({turn["label"] for group in cards.values() for card in group for turn in card["turns"]})
+        cards[quarter].append({"id": name, "turns": turns})
     text = "Selected by the hash of their ids; dialogues marked profane are not shown."
     return joined(
         [
-            everything,
             pages.paragraph(text, "quiet"),
-            part(pages.PARTS, "search", "Dialogues with these words or labels", named),
             *(
                 part(
                     pages.PARTS, "dialogues", f"Lowest confidence between {quarter:.2f} and {quarter + 0.25:.2f}", group
@@ -185,32 +178,6 @@ def shown_dialogues(findings: Findings, most: int) -> dict[tuple[float, str], li
     return dict(found)
 
 
-def sentences(findings: Findings, most: int) -> "Markup | str":
-    """Return the sentences of subtitle files that the shown dialogues were made of."""
-    by_dialogue: defaultdict[str, list[Mapping[str, Any]]] = defaultdict(list)
-    for row in findings.rows("edos_example_sentences"):
-        by_dialogue[row["dialogue_id"]].append(row)
-    shown = [
-        {"id": name, "source": by_dialogue[name][0]["source_path"], "lines": list(map(_line, by_dialogue[name]))}
-        for name in dict.fromkeys(name for _, name in shown_dialogues(findings, most))
-        if name in by_dialogue
-    ]
-    if not shown:
-        return ""
-    text = (
-        "The sentences of the example dialogues as the subtitle files have them, before cleaning: number of the "
-        "sentence in its file, start, and the turn that it is part of."
-    )
-    return pages.paragraph(text, "quiet") + part(pages.PARTS, "sentences", shown)
-
-
-def _line(row: Mapping[str, Any]) -> Mapping[str, Any]:
-    start = row["start_ms"]
-    minutes, seconds = divmod((start or 0) // 1000, 60)
-    time = "–" if start is None else f"{minutes // 60}:{minutes % 60:02}:{seconds:02}"
-    return {"sentence": row["sentence"], "time": time, "turn": row["turn"] + 1, "text": row["text"] or ""}
-
-
 def _turn(row: Mapping[str, Any], kinds: Mapping[str, str]) -> Mapping[str, Any]:
     confidence = f"{row['confidence']:.2f}"
     bar = bars([Bar(row["confidence"], kinds.get(row["label"], "neutral"), confidence)], 8)
@@ -219,27 +186,19 @@ def _turn(row: Mapping[str, Any], kinds: Mapping[str, str]) -> Mapping[str, Any]
 
 
 def people(findings: Findings) -> "Markup":
-    """Return EDOS Table 4, the origins of the training labels, and the audit if there is one."""
+    """Return EDOS Table 4, the classifier on held-out turns, and the origins of the training labels."""
     parts: list[Markup | str] = []
     crowd = findings.rows("edos_table_4")
     if any(row["value"] for row in crowd):
         parts.append(pages.paragraph("Three workers labelled each turn with its history; two must agree."))
         parts.append(pages.compared(crowd, "criterion", "the crowd"))
     parts += [_view(findings.rows(view), title) for view, title in MORE_VIEWS]
-    if not findings.rows("edos_audit"):
-        parts.append(pages.paragraph("No sample of the finished labels has been checked by people yet."))
     return joined(parts)
 
 
 def _view(rows: Rows, title: str) -> "Markup | str":
-    """Return a view as a table; a long one is folded, below its rows for all groups together."""
+    """Return a view as a table; a long one is folded."""
     if not rows:
         return ""
-    names = [name for name in rows[0] if name not in ("place", "batch_id")]
-    heading = pages.heading(title)
-    whole = pages.records(rows, names)
-    if len(rows) <= MOST_ROWS:
-        return heading + whole
-    overall = [row for row in rows if row.get("grouped_by") in ("all", "band")]
-    summary = pages.records(overall, names) if overall else ""
-    return heading + summary + pages.details(f"All {len(rows)} rows", whole)
+    whole = pages.records(rows, [name for name in rows[0] if name != "place"])
+    return pages.heading(title) + (whole if len(rows) <= MOST_ROWS else pages.details(f"All {len(rows)} rows", whole))

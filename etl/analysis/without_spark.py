@@ -8,7 +8,7 @@ from conf.taxonomy import Taxonomy, load_taxonomy
 from etl.analysis.duckdb_sql import duckdb_type, duckdb_view
 from etl.analysis.views import View, all_views
 from etl.tables import EMPTY_IF_ABSENT, TABLES, present_views
-from etl.tables.view_columns import columns_of, view_column
+from etl.tables.view_columns import view_column
 
 if TYPE_CHECKING:
     import duckdb
@@ -59,7 +59,7 @@ def connected(tables: Mapping[str, Any], views: Mapping[str, View] | None = None
         except (duckdb.BinderException, duckdb.CatalogException):
             continue  # over a table of another version, without a column, or over a view that was left out
         connection.execute(f"COMMENT ON VIEW {name} IS {_text(comment)}")
-        for column in columns_of(name, known[name][1]):
+        for column in connection.table(name).columns:
             connection.execute(f'COMMENT ON COLUMN {name}."{column}" IS {_text(view_column(name, column))}')
     return connection
 

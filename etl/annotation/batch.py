@@ -1,6 +1,6 @@
 """The model of a batch for the annotation page: HITs with items, and the questions about each item.
 
-Batches are independent of the papers. They serve crowd labelling, the audit and other human evaluations.
+Batches are independent of the papers. They serve crowd labelling and other human evaluations.
 """
 
 from collections import Counter

@@ -1,13 +1,13 @@
 """Read the answers to questionnaires and select the valid ones, by the same rules for every form."""
 
 from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 from pyspark.sql import Column, DataFrame, SparkSession, Window
 from pyspark.sql import functions as F
 
 from conf.errors import InputError
 from conf.evaluation_settings import FormAnswers
-from etl.annotation.claims import claim_fault, copied_answers, latest_first, with_seats_taken, with_signed
 from etl.annotation.exports import Form
 from etl.common.labelled_files import NamedFiles, json_lines, read_files
 from etl.pipeline.outcome import Outcome, dropped_columns
@@ -16,9 +16,7 @@ from udfs.answer_files import DDL, SCHEMA, answers_in
 
 def form_keys(spark: SparkSession, files: NamedFiles | Sequence[str], form: Form) -> DataFrame:
     """Return one row for each item of a form's exported batches, read from their key files."""
-    ddl = (
-        f"batch_id string, purpose string, hit_id string, item_id string, {form.facts}, signatures map<string, string>"
-    )
+    ddl = f"batch_id string, purpose string, hit_id string, item_id string, {form.facts}"
     keys = json_lines(spark, files, ddl).drop("value", "broken")
     known = keys.where(F.col("hit_id").isNotNull() & F.col("item_id").isNotNull() & (F.col("purpose") == form.purpose))
     first = Window.partitionBy("hit_id", "item_id").orderBy("batch_id", *form.fact_names)
@@ -32,65 +30,95 @@ def counted_answers(
     required: int,
     settings: FormAnswers,
 ) -> Outcome:
-    """Return the valid answers with their items, and drop the others with the first rule that they violate (ours).
-
-    The rules are: ``not_readable``; ``no_worker``; ``unknown_worker``, if known raters are configured;
-    ``unknown_item``, found in no batch; ``bad_signature``, and ``not_signed`` if signatures are required;
-    ``other_question``; ``no_answer``; ``out_of_range``: not an option of the question; ``seat_taken``: another worker
-    id used the same link before; ``answered_again``: of a worker's answers to a question
-    a signed one is kept before others, then the last; ``half_done``:
-    required questions of the task are not answered. Workers with equal answers are recorded with 0 units, see
-    ``etl.annotation.claims.copied_answers``.
-
-    Args:
-        answers: rows of ``udfs.answer_files``.
-        keys: rows of ``form_keys``.
-        questions: the valid values of each question; None for any.
-        required: number of required questions per item, which come first.
-        settings: which answers count.
+    """Return the valid answers to a form with their items, and drop the others; see `judged_answers`.
 
     Returns:
         Outcome of the key's columns, worker_id, question, value, seconds, submitted. The unit is the answer.
     """
+    value = F.when(F.lower("value") == "true", F.lit("true")).otherwise(F.col("value"))
+    rule = Rule(questions, required, settings.known_raters, settings.keep_half_done)
+    judged = judged_answers(answers.withColumn("value", value), keys, rule)
+    own = ("worker_id", "question", "value", "seconds", "submitted")
+    rows = judged.where(F.col("fault").isNull()).select(*keys.columns, *own)
+    dropped = dropped_columns("answer", "place", F.col("fault"), 1, told_answer())
+    return Outcome(rows, judged.where(F.col("fault").isNotNull()).select(*dropped))
+
+
+class Rule(NamedTuple):
+    """Which answers count.
+
+    Attributes:
+        questions: the valid values of each question; None for any.
+        required: number of required questions per item, which come first.
+        known: ids of workers; () for everybody.
+        keep_half_done: whether answers of tasks that were not done to their end count, too.
+        unit: what one worker answers once; the item by default.
+    """
+
+    questions: Mapping[str, Sequence[str] | None]
+    required: int
+    known: Sequence[str]
+    keep_half_done: bool
+    unit: Column | None = None
+
+
+def judged_answers(answers: DataFrame, keys: DataFrame, rule: Rule) -> DataFrame:
+    """Add to answers their items, ``whole`` (all of the task is answered) and ``fault``, the first rule broken (ours).
+
+    The rules are: ``not_readable``; ``rejected`` by the requester on the platform; ``no_worker``; ``unknown_worker``,
+    if known ones are configured; ``unknown_item``, found in no batch; ``other_question``; ``no_answer``;
+    ``out_of_range``: not an option of the question; ``answered_again``: of a worker's answers to a question the last is
+    kept; ``half_done``: required questions of the task are not answered.
+
+    Args:
+        answers: rows of ``udfs.answer_files``.
+        keys: items of the batches: hit_id, item_id and further columns.
+        rule: which answers count.
+    """
     sizes = keys.groupBy("hit_id").agg(F.count("*").alias("hit_items"))
     asked = keys.join(sizes, "hit_id").withColumn("is_known", F.lit(True))
+    # The key decides which batch an item belongs to, not the answer's file.
     given = answers.drop("batch_id").join(F.broadcast(asked), ["hit_id", "item_id"], "left")
-    value = F.when(F.lower("value") == "true", F.lit("true")).otherwise(F.col("value"))
-    given = given.withColumn("value", value).withColumn("question", F.coalesce("question", F.lit("")))
-    given = with_signed(given)
-    raters = list(settings.known_raters)
-    stranger = ~F.col("worker_id").isin(*raters) if raters else F.lit(False)
+    given = given.withColumn("question", F.coalesce("question", F.lit("")))
+    stranger = ~F.col("worker_id").isin(*rule.known) if rule.known else F.lit(False)
     fault = (
         F.when(F.col("fault").isNotNull(), F.col("fault"))
         .when(F.col("worker_id").isNull(), "no_worker")
         .when(stranger, "unknown_worker")
         .when(F.col("is_known").isNull(), "unknown_item")
-        .when(claim_fault(settings.require_signed).isNotNull(), claim_fault(settings.require_signed))
-        .when(~F.col("question").isin(*questions), "other_question")
+        .when(~F.col("question").isin(*rule.questions), "other_question")
         .when(F.col("value").isNull(), "no_answer")
-        .when(_out_of_range(questions), "out_of_range")
+        .when(_out_of_range(rule.questions), "out_of_range")
     )
-    same = ("worker_id", "hit_id", "item_id", "question")
-    latest = Window.partitionBy(*same, F.col("fault").isNull()).orderBy(*latest_first())
-    judged = with_seats_taken(given.withColumn("fault", fault)).withColumn("nth", F.row_number().over(latest))
+    unit = F.concat_ws("/", "hit_id", "item_id") if rule.unit is None else rule.unit
+    latest = Window.partitionBy("worker_id", unit, "question", F.col("fault").isNull()).orderBy(*latest_first())
+    judged = given.withColumn("fault", fault).withColumn("nth", F.row_number().over(latest))
     judged = judged.withColumn("fault", F.coalesce("fault", F.when(F.col("nth") > 1, F.lit("answered_again"))))
-    needed = F.col("fault").isNull() & F.col("question").isin(*list(questions)[:required])
-    done = F.count_if(needed).over(Window.partitionBy("worker_id", "hit_id"))
-    if not settings.keep_half_done:
-        half = F.when(done < F.col("hit_items") * required, F.lit("half_done"))
-        judged = judged.withColumn("fault", F.coalesce("fault", half))
-    rows = judged.where(F.col("fault").isNull()).select(
-        *(name for name in keys.columns if name != "signatures"),
-        "worker_id",
-        "question",
-        "value",
-        "seconds",
-        "submitted",
+    # A turn that was answered again in another task is done in this one.
+    known = F.coalesce("fault", F.lit("answered_again")) == "answered_again"
+    needed = F.when(
+        known & F.col("question").isin(*list(rule.questions)[: rule.required]), F.struct("item_id", "question")
     )
+    done = F.size(F.collect_set(needed).over(Window.partitionBy("worker_id", "hit_id")))
+    judged = judged.withColumn("whole", done == F.col("hit_items") * rule.required)
+    half = F.when(~F.col("whole"), F.lit("half_done"))
+    return judged if rule.keep_half_done else judged.withColumn("fault", F.coalesce("fault", half))
+
+
+def told_answer() -> Column:
+    """Return the detail of a dropped answer: what the reader says, or the answer itself."""
     answer = F.concat_ws(", ", "worker_id", "hit_id", "item_id", "question", F.left("value", F.lit(100)))
-    columns = dropped_columns("answer", "place", F.col("fault"), 1, F.coalesce("detail", answer))
-    dropped = judged.where(F.col("fault").isNotNull()).select(*columns)
-    return Outcome(rows, dropped.unionByName(copied_answers(judged)))
+    return F.coalesce("detail", answer)
+
+
+def latest_first() -> list[Column]:
+    """Return the order in which answers to one question replace each other: the latest first, then as in the files."""
+    return [
+        F.col("submitted").desc_nulls_last(),
+        F.regexp_extract("place", "^(.*?)(#[0-9]+)?$", 1),
+        F.expr("try_cast(regexp_extract(place, '#([0-9]+)$', 1) AS int)"),
+        F.col("place"),
+    ]
 
 
 def _out_of_range(questions: Mapping[str, Sequence[str] | None]) -> Column:

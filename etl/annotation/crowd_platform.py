@@ -7,34 +7,35 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from conf.edos_settings import Posting
 from conf.taxonomy import Taxonomy
 from etl.annotation.labelling import INTRODUCTION, PROMPT, batch_id_of, hits_of
-from etl.annotation.signing import PLATFORM, Signing
 from etl.common.spelling import detokenised_text
 
 LOCALE = "00000000000000000071"
 """Mechanical Turk's id of the qualification by country."""
+COUNTRIES = ("US", "GB", "CA", "AU", "NZ")
+"""Where workers are (EDOS 7)."""
+WORKERS = 3
+"""Answers to each HIT (EDOS 3.2)."""
 
 
-def hits_csv(tasks: Sequence[Mapping[str, Any]], signing: Signing | None = None) -> str:
+def hits_csv(tasks: Sequence[Mapping[str, Any]]) -> str:
     """Return a CSV with one row per HIT. Its columns are template variables: ``${dialog_1}``, ``${option_1_2}``.
 
     Platforms insert variables without escaping, so texts are escaped HTML with ``<br>`` between turns. Turns start
-    with an arrow as in Figure 4, and ids with a letter, so that spreadsheets find no formulas. The column ``sign``,
-    which the template does not show, comes back with the results.
+    with an arrow as in Figure 4, and ids with a letter, so that spreadsheets find no formulas.
     """
     items, offered = _sizes(tasks)
     places = range(1, items + 1)
     batch_id = batch_id_of(tasks)
     options = [f"option_{place}_{number}" for place in places for number in range(1, offered + 1)]
     columns = ["hit_id", "batch_id", *(f"item_{n}" for n in places), *(f"dialog_{n}" for n in places), *options]
-    columns += ["sign"] if signing else []
     table = io.StringIO()
     writer = csv.DictWriter(table, columns, restval="", lineterminator="\r\n")
     writer.writeheader()
     for hit_id, rows in hits_of(tasks):
         row: dict[str, str] = {"hit_id": hit_id, "batch_id": batch_id}
-        row |= {"sign": signing.signature(batch_id, hit_id, PLATFORM)} if signing else {}
         for place, task in enumerate(rows, 1):
             row[f"item_{place}"] = task["item_id"]
             row[f"dialog_{place}"] = "<br>".join(f"→ {html.escape(detokenised_text(turn))}" for turn in task["turns"])
@@ -48,9 +49,9 @@ def safe_cell(text: str) -> str:
     return f"'{text}" if text[:1] in ("=", "+", "-", "@", "\t", "\r") else text
 
 
-def hit_type(title: str, annotation: Any, workers: int) -> str:
+def hit_type(title: str, annotation: Posting) -> str:
     """Return Mechanical Turk's ``CreateHITType`` as JSON: reward, time, and English-speaking countries (EDOS 7)."""
-    countries = [{"Country": country} for country in annotation.countries]
+    countries = [{"Country": country} for country in COUNTRIES]
     return json.dumps(
         {
             "Title": title,
@@ -58,7 +59,7 @@ def hit_type(title: str, annotation: Any, workers: int) -> str:
             "Keywords": "dialog, emotion, text, label",
             "Reward": f"{annotation.reward:.2f}",
             "AssignmentDurationInSeconds": 3600,
-            "MaxAssignments": workers,
+            "MaxAssignments": WORKERS,
             "QualificationRequirements": [
                 {"QualificationTypeId": LOCALE, "Comparator": "In", "LocaleValues": countries}
             ],

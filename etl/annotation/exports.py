@@ -12,14 +12,14 @@ from conf.errors import InputError
 from conf.taxonomy import Taxonomy
 from etl.annotation.batch import Batch
 from etl.annotation.crowd_platform import hit_type, hits_csv, template
+from etl.annotation.label_studio import label_studio_files
 from etl.annotation.labelling import batch_id_of, hits_of, labelling_batch
-from etl.annotation.other_tools import tool_files
 from etl.annotation.page import page_of
-from etl.annotation.signing import Signing, links_csv
 from etl.pipeline.outcome import DroppedRow
 
 KEY = "key.jsonl"
-LINKS = "links.csv"
+CROWD = "crowd"
+"""The purpose of EDOS's own batches, in folders and keys."""
 KEY_COLUMNS = (
     "hit_id",
     "position",
@@ -32,7 +32,6 @@ KEY_COLUMNS = (
     "label",
     "confidence",
     "band",
-    "stratum_turns",
 )
 
 
@@ -89,57 +88,43 @@ def fitting_tasks(tasks: Tasks, make: Callable[[Tasks], Batch]) -> tuple[Tasks, 
     return fit, rest
 
 
-def form_files(
-    form: Form, tasks: Tasks, post_to: str | None, signing: Signing | None = None
-) -> tuple[str, dict[str, str]]:
-    """Return the batch id and the files' contents by name: ``annotate.html``, and the secret ``key.jsonl``.
-
-    With ``signing``, there are ``links.csv`` and signatures in the key.
-    """
+def form_files(form: Form, tasks: Tasks, post_to: str | None) -> tuple[str, dict[str, str]]:
+    """Return the batch id and the files' contents by name: ``annotate.html``, and the secret ``key.jsonl``."""
     batch = form.make(tasks, post_to)
     columns = ("hit_id", "position", "item_id", *form.fact_names)
-    files = {"annotate.html": page_of(batch), KEY: key_lines(tasks, form.purpose, columns, signing)}
-    return batch.batch_id, files | ({LINKS: links_csv(tasks, signing)} if signing else {})
+    return batch.batch_id, {"annotate.html": page_of(batch), KEY: key_lines(tasks, form.purpose, columns)}
 
 
-def batch_files(
-    tasks: Tasks, purpose: str, taxonomy: Taxonomy, annotation: Posting, workers: int, signing: Signing | None = None
-) -> tuple[str, dict[str, str]]:
-    """Return the batch id and the contents of its page, platform files, other tools' tasks and key by file name.
+def batch_files(tasks: Tasks, taxonomy: Taxonomy, annotation: Posting) -> tuple[str, dict[str, str]]:
+    """Return the batch id and the contents of its page, platform files, Label Studio's tasks and key by file name.
 
     Only ``key.jsonl`` has right answers and dialogue ids. It must not be published. The setting
-    ``edos.annotation.batches`` names it when answers are collected. With ``signing``, ``links.csv`` has a signed link
-    for each worker, the key the signatures, and ``hits.csv`` the platform's.
+    ``edos.annotation.batches`` names it when answers are collected.
 
     Args:
         tasks: rows of a task table.
-        purpose: ``crowd`` or ``audit``.
         taxonomy: ``edos.taxonomy``.
         annotation: how the HITs go out.
-        workers: number of answers per HIT.
-        signing: what signs the links.
     """
     batch = labelling_batch(tasks, taxonomy, annotation.post_to)
     return batch.batch_id, {
         "annotate.html": page_of(batch),
-        "hits.csv": hits_csv(tasks, signing),
+        "hits.csv": hits_csv(tasks),
         "template.html": template(tasks, taxonomy),
-        "hit_type.json": hit_type(batch.title, annotation, workers),
-        KEY: key_lines(tasks, purpose, signing=signing),
-        **tool_files(tasks, batch.batch_id, taxonomy),
-        **({LINKS: links_csv(tasks, signing)} if signing else {}),
+        "hit_type.json": hit_type(batch.title, annotation),
+        KEY: key_lines(tasks, CROWD),
+        **label_studio_files(tasks, batch.batch_id, taxonomy),
     }
 
 
-def key_lines(tasks: Tasks, purpose: str, columns: Sequence[str] = KEY_COLUMNS, signing: Signing | None = None) -> str:
+def key_lines(tasks: Tasks, purpose: str, columns: Sequence[str] = KEY_COLUMNS) -> str:
     """Return the key: one line of JSON per item, with the columns that the page hides."""
     batch_id = batch_id_of(tasks)
     lines = []
-    for hit_id, rows in hits_of(tasks):
-        signed = signing.facts(batch_id, hit_id) if signing else {}
+    for _, rows in hits_of(tasks):
         for task in rows:
             known = {name: _plain(task[name]) for name in columns if task.get(name) is not None}
-            lines.append(json.dumps({"batch_id": batch_id, "purpose": purpose, **known, **signed}, ensure_ascii=False))
+            lines.append(json.dumps({"batch_id": batch_id, "purpose": purpose, **known}, ensure_ascii=False))
     return "".join(f"{line}\n" for line in lines)
 
 

@@ -13,23 +13,17 @@ from conf.evaluation_settings import FormAnswers, FormPosting
 from conf.taxonomy import Taxonomy
 from etl.annotation.batch import Batch
 from etl.annotation.collecting import counted_answers, form_keys, read_answers, refuse_all_dropped
-from etl.annotation.exports import KEY, Form, Tasks, batch_files, fitting_tasks, form_files
+from etl.annotation.exports import CROWD, Form, Tasks, batch_files, fitting_tasks, form_files
 from etl.annotation.labelling import batch_id_of, labelling_batch
-from etl.annotation.signing import Signing, secret_of
 from etl.common.labelled_files import ROWS, files_under
 from etl.pipeline.folders import Folders, located
 from etl.pipeline.outcome import DROPPED_DDL, Outcome
 from etl.pipeline.stage_run import StageRun
 from etl.tables.edos_annotation import ANNOTATION_FILES
 
-RATERS = 3
-"""People who answer a questionnaire (AugESC 6.3, Emo Pillars 8)."""
 
-
-def write_batch(
-    tasks: DataFrame, purpose: str, taxonomy: Taxonomy, posting: Posting, workers: int, run: StageRun
-) -> Outcome:
-    """Write a task table's HITs to ``<folder>/<purpose>-<batch id>``, and return rows of ``edos.annotation_files``.
+def write_batch(tasks: DataFrame, taxonomy: Taxonomy, posting: Posting, run: StageRun) -> Outcome:
+    """Write a task table's HITs to ``<folder>/crowd-<batch id>``, and return rows of ``edos.annotation_files``.
 
     The batch is built on the driver, as it is small. A changed table gives a new batch in another folder, so that
     exported batches stay valid for their answers. Items that the page cannot show are left out.
@@ -38,11 +32,11 @@ def write_batch(
     def make(rows: Tasks) -> Batch:
         return labelling_batch(rows, taxonomy, posting.post_to)
 
-    def files(rows: Tasks, signing: Signing) -> tuple[str, dict[str, str]]:
-        return batch_files(rows, purpose, taxonomy, posting, workers, signing)
+    def files(rows: Tasks) -> tuple[str, dict[str, str]]:
+        return batch_files(rows, taxonomy, posting)
 
     rows = [row.asDict() for row in tasks.collect()]
-    return _write(rows, _Export(purpose, workers, posting.folder, make, files), run)
+    return _write(rows, _Export(CROWD, posting.folder, make, files), run)
 
 
 def write_form(tasks: DataFrame, form: Form, posting: FormPosting, run: StageRun) -> Outcome:
@@ -58,11 +52,11 @@ def write_form(tasks: DataFrame, form: Form, posting: FormPosting, run: StageRun
     def make(rows: Tasks) -> Batch:
         return form.make(rows, posting.post_to)
 
-    def files(rows: Tasks, signing: Signing) -> tuple[str, dict[str, str]]:
-        return form_files(form, rows, posting.post_to, signing)
+    def files(rows: Tasks) -> tuple[str, dict[str, str]]:
+        return form_files(form, rows, posting.post_to)
 
     rows = [row.asDict(recursive=True) for row in tasks.collect()]
-    return _write(rows, _Export(form.purpose, RATERS, posting.folder, make, files), run)
+    return _write(rows, _Export(form.purpose, posting.folder, make, files), run)
 
 
 def read_form(
@@ -101,16 +95,14 @@ class _Export:
 
     Attributes:
         purpose: its name in folders and keys.
-        workers: answers to each HIT.
         folder: of its folder; None: ``annotation`` beside the tables.
         make, files: functions that make its page's content, and its id and files.
     """
 
     purpose: str
-    workers: int
     folder: str | None
     make: Callable[[Tasks], Batch]
-    files: Callable[[Tasks, Signing], tuple[str, dict[str, str]]]
+    files: Callable[[Tasks], tuple[str, dict[str, str]]]
 
 
 def _write(tasks: list[dict[str, Any]], export: _Export, run: StageRun) -> Outcome:
@@ -123,8 +115,7 @@ def _write(tasks: list[dict[str, Any]], export: _Export, run: StageRun) -> Outco
     folder = f"{folder}/{export.purpose}-{batch_id_of(rows)}"
     folders = Folders(run.spark)
     hits = len({row["hit_id"] for row in rows})
-    key = located(f"{folder}/{KEY}")
-    batch_id, contents = export.files(rows, Signing(secret_of(folders.read_text(key)), export.workers))
+    batch_id, contents = export.files(rows)
     written = []
     for file, text in sorted(contents.items()):
         path = located(f"{folder}/{file}")

@@ -31,7 +31,7 @@ def labelling_batch(tasks: Sequence[Mapping[str, Any]], taxonomy: Taxonomy, post
     """Return the page's batch. It does not contain quiz labels, models' labels or dialogue ids.
 
     Args:
-        tasks: rows of ``edos.annotation_tasks`` or ``edos.audit_tasks``.
+        tasks: rows of ``edos.annotation_tasks``.
         taxonomy: the labels and their tutorial.
         post_to: URL for the answers.
 

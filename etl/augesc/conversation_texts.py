@@ -4,8 +4,8 @@
     Human: <query>
     AI:
 
-A model continues this text. It contains no support strategies (AugESC 4.1), unless ``augesc.generation.strategies`` is
-true. A strategy in brackets that begins a supporter's turn is none of its words.
+A model continues this text. It contains no support strategies (AugESC 4.1). A strategy in brackets that begins a
+supporter's turn is none of its words.
 """
 
 import re
@@ -57,12 +57,10 @@ class Parsed:
     Attributes:
         turns: the utterances in order.
         faulty: other non-blank lines, without a speaker or without a text.
-        before_fault: number of turns before the first of them; None without any, and of an answer in JSON.
     """
 
     turns: tuple[Turn, ...]
     faulty: tuple[str, ...]
-    before_fault: int | None = None
 
 
 def instruction(own: str = "") -> str:
@@ -158,12 +156,10 @@ def parse(text: str, task: str) -> Parsed:
         lines = lines[1:]
     turns: list[Turn] = []
     faulty = []
-    places = []
     for line in filter(None, lines):
         match = _SPEAKER.match(_OPENING.sub("", line, count=1) if _OPENING.match(line) else line)
         if match is None:
             faulty.append(line)
-            places.append(len(turns))
             continue
         for speaker, words in spoken_on(match[1], match.string[match.end() :]):
             strategy, spoken = with_strategy(ROLES[speaker], one_line(words))
@@ -171,8 +167,7 @@ def parse(text: str, task: str) -> Parsed:
                 turns.append(Turn(ROLES[speaker], spoken, strategy))
             else:
                 faulty.append(line)
-                places.append(len(turns))
-    return Parsed(tuple(turns), tuple(faulty), places[0] if places else None)
+    return Parsed(tuple(turns), tuple(faulty))
 
 
 def with_strategy(role: str, text: str) -> tuple[str | None, str]:

@@ -8,7 +8,7 @@ from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 
 from conf.augesc_settings import Augmenting, Baselines, RolePlaying, SamplesPerQuery, Untuned
-from conf.llm_settings import STEP_GRAMMAR, DecodingSettings
+from conf.llm_settings import STEP_FORM, DecodingSettings
 from etl.augesc.conversation_texts import NAMES, prompt
 from etl.augesc.measures import as_text
 from etl.common.splits import content_share
@@ -56,7 +56,7 @@ def untuned_requests(queries: DataFrame, generation: Untuned, task: str) -> Data
 
 def with_schema(decoding: DecodingSettings) -> DecodingSettings:
     """Return a decoding whose form ``step`` is the JSON schema of a conversation (ours)."""
-    if decoding.response_format != STEP_GRAMMAR:
+    if decoding.response_format != STEP_FORM:
         return decoding
     turn = {"speaker": {"enum": [*NAMES.values()]}, "text": {"type": "string"}}
     item = {"type": "object", "properties": turn, "required": [*turn], "additionalProperties": False}

@@ -85,15 +85,14 @@ def violations(measured: DataFrame, limits: FilterSettings) -> DataFrame:
     return rows.withColumn("violated", named).withColumn("kept", F.size("violated") == 0)
 
 
-def kept_conversations(measured: DataFrame, violations: DataFrame, repaired: DataFrame | None = None) -> Outcome:
+def kept_conversations(measured: DataFrame, violations: DataFrame) -> Outcome:
     """Keep the tuned model's valid texts, and drop the others with the first requirement they violate.
 
-    Texts of people and of baselines are ignored. A text that was continued again and is valid then is kept so.
+    Texts of people and of baselines are ignored.
 
     Args:
         measured: ``augesc.measured_texts``.
         violations: ``augesc.violations``.
-        repaired: result of ``etl.augesc.repairs.first_kept``; None: none was continued.
 
     Returns:
         Outcome of ``augesc.conversations``. The unit is the generated text.
@@ -113,15 +112,6 @@ def kept_conversations(measured: DataFrame, violations: DataFrame, repaired: Dat
         F.lit(None).cast("int").alias("repaired"),
     )
     invalid = judged.where(F.size("violated") > 0)
-    if repaired is not None:
-        again = repaired.join(invalid.select("text_id", "origin_id", "sample"), "text_id").select(
-            F.col("text_id").alias("conversation_id"),
-            F.col("origin_id").alias("query_id"),
-            F.col("from_turn").alias("repaired"),
-            *(name for name in kept.columns if name not in ("conversation_id", "query_id", "repaired")),
-        )
-        kept = kept.unionByName(again)
-        invalid = invalid.join(repaired.select("text_id"), "text_id", "left_anti")
     detail = F.concat_ws(", ", F.array_join("violated", ", "), "first_faulty")
     columns = dropped_columns("text", "text_id", F.col("violated")[0], 1, detail)
     return Outcome(kept, invalid.select(*columns))

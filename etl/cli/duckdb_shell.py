@@ -1,10 +1,10 @@
 """A SQL shell on a lakehouse's tables by DuckDB: it opens at once, without Spark or Java."""
 
+import cmd
 import csv
 import re
 import sys
-from collections.abc import Iterable, Iterator
-from contextlib import suppress
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -19,16 +19,10 @@ if TYPE_CHECKING:
 
 PROMPT = "edos> "
 MORE = "  ...> "
-LEAVING = {"quit", "exit", ".quit", ".exit", "\\q"}
+LEAVING = {"quit", "exit"}
 GREETING = """{names} tables and views of {root}, for example: SELECT * FROM edos.turns LIMIT 5;
 SHOW TABLES; lists them, DESCRIBE edos.turns; says what its columns are; the tab key completes names.
-Statements end with a semicolon, `quit;` leaves, `help;` prints this. docs/cookbook.md answers twelve questions."""
-HELP = {"help", "?", ".help", "\\?", "\\h"}
-SHORT = (
-    (re.compile(r"(?:\.tables|\\d[tv]?\+?)", re.IGNORECASE), "SHOW TABLES;"),
-    (re.compile(r"(?:\.schema|\\d\+?)\s+(\S+)", re.IGNORECASE), r"DESCRIBE \1;"),
-)
-"""Commands of the shells of SQLite, DuckDB and PostgreSQL, and the statement that each stands for."""
+Statements end with a semicolon, `quit;` leaves. docs/cookbook.md answers twelve questions."""
 _LISTED = re.compile(r"SHOW\s+(?:ALL\s+)?(?:TABLES|VIEWS)(?:\s+(?:IN|FROM)\s+[\"`]?(\w+)[\"`]?)?", re.IGNORECASE)
 _DESCRIBED = re.compile(r"(?:DESCRIBE|DESC)\s+(?:TABLE\s+)?[\"`]?(\w+)[\"`]?\.[\"`]?(\w+)[\"`]?", re.IGNORECASE)
 LIST = """
@@ -135,55 +129,61 @@ def shown(answer: Answer) -> list[str]:
 def open_shell(lakehouse: "duckdb.DuckDBPyConnection", root: str | Path) -> int:
     """Read statements from the terminal, each up to its semicolon, until ``quit`` or the end; returns 0."""
     names = known_names(lakehouse)
-    _complete(names)
-    greeting = GREETING.format(names=sum("." in name for name in names), root=root)
-    print(greeting)
-    for statement in typed_statements(greeting):
-        try:
-            answer = answered(lakehouse, statement)
-            if answer.columns:
-                print("\n".join(shown(answer)))
-        except InputError as error:
-            print(error)
-        except KeyboardInterrupt:
-            print("stopped")
-    return 0
-
-
-def typed_statements(greeting: str = "") -> Iterator[str]:
-    """Yield the statements that are typed; an interrupt (Ctrl+C) leaves out the one that is begun.
-
-    Args:
-        greeting: printed when help is asked for.
-    """
-    begun: list[str] = []
+    shell = Shell(lakehouse, names)
+    print(GREETING.format(names=sum("." in name for name in names), root=root))
     while True:
         try:
-            line = input(MORE if begun else PROMPT)
-        except EOFError:
-            print()
-            return
+            shell.cmdloop()
         except KeyboardInterrupt:
+            shell.forget()
             print()
-            begun = []
-            continue
-        word = line.strip().rstrip(";").strip()
-        if not begun and word.lower() in LEAVING:
-            return
-        if not begun and word.lower() in HELP:
-            print(greeting)
-            continue
-        if not begun:
-            line = next((form.sub(to, word) for form, to in SHORT if form.fullmatch(word)), line)
-        if not begun and line.lstrip().startswith((".", "\\")):
-            print(f"{word} is no command here: help; tells what is")
-            continue
-        begun.append(line)
-        text = "\n".join(begun).strip()
-        if not text or text.endswith(";"):
-            begun = []
-            if text.rstrip("; \n"):
-                yield text
+        else:
+            return 0
+
+
+class Shell(cmd.Cmd):
+    """Reads statements over several lines, and prints their results.
+
+    Args:
+        lakehouse: whose tables are read.
+        names: of tables and columns, which the tab key completes.
+    """
+
+    prompt = PROMPT
+
+    def __init__(self, lakehouse: "duckdb.DuckDBPyConnection", names: Sequence[str]) -> None:
+        super().__init__()
+        self._lakehouse = lakehouse
+        self._names = [*names, "SELECT", "FROM", "WHERE", "GROUP BY", "ORDER BY", "LIMIT", "JOIN", "DESCRIBE"]
+        self._begun: list[str] = []
+
+    def forget(self) -> None:
+        """Leave out the statement that is begun."""
+        self._begun = []
+        self.prompt = PROMPT
+
+    def onecmd(self, line: str) -> bool:
+        """Take a line; return whether it leaves the shell."""
+        if line == "EOF" or (not self._begun and line.strip().rstrip(";").lower() in LEAVING):
+            return True
+        self._begun.append(line)
+        statement = "\n".join(self._begun).strip()
+        if not statement or statement.endswith(";"):
+            self.forget()
+        else:
+            self.prompt = MORE
+        if statement.endswith(";") and statement.rstrip("; \n"):
+            try:
+                run_statements(self._lakehouse, [statement], as_csv=False)
+            except InputError as error:
+                print(error)
+        return False
+
+    def completenames(self, text: str, *ignored: Any) -> list[str]:
+        """Return the names that a word may be completed to."""
+        return [name for name in self._names if name.lower().startswith(text.lower())]
+
+    completedefault = completenames
 
 
 def known_names(lakehouse: "duckdb.DuckDBPyConnection") -> list[str]:
@@ -193,19 +193,3 @@ def known_names(lakehouse: "duckdb.DuckDBPyConnection") -> list[str]:
         "WHERE NOT internal AND schema_name <> 'main'"
     ).fetchall()
     return sorted({name for row in found for name in row})
-
-
-def _complete(names: list[str]) -> None:
-    """Let the tab key complete names, where the terminal's library can."""
-    with suppress(ImportError):
-        import readline
-
-        words = [*names, "SELECT", "FROM", "WHERE", "GROUP BY", "ORDER BY", "LIMIT", "JOIN", "DESCRIBE"]
-
-        def nth(begun: str, number: int) -> str | None:
-            like = [word for word in words if word.lower().startswith(begun.lower())]
-            return like[number] if number < len(like) else None
-
-        readline.set_completer(nth)
-        readline.set_completer_delims(" \t\n,();=<>")
-        readline.parse_and_bind("tab: complete")

@@ -8,17 +8,16 @@ from typing import Any
 
 from pyspark.sql import SparkSession
 
-from conf.care_settings import PriceSettings
 from conf.errors import InputError
 from conf.settings import Settings
 from etl.cli.running import in_session, run_stages
 from etl.pipeline.lineage import StageEvent
 from etl.pipeline.locations import tracking_uri
-from etl.pipeline.planner import PipelineContext, chosen
+from etl.pipeline.planner import PipelineContext, chosen, same_settings
 from etl.pipeline.spark_api import gpus_of_task
 from etl.pipeline.stages import Model, Stage
 from etl.publishing.screen_tables import aligned, terminal_width
-from etl.tables import Table, llm
+from etl.tables import Table
 from jobs import all_stages
 
 SOURCE = "find_subtitles"
@@ -82,8 +81,8 @@ def measured(events: Sequence[StageEvent], grows: bool, cores: int) -> list[Meas
 
 
 def _same_rules(first: StageEvent, second: StageEvent) -> bool:
-    rules = [(event.settings_hash, event.stage_version, event.models) for event in (first, second)]
-    return rules[0] == rules[1]
+    same = first.stage_version == second.stage_version and first.models == second.models
+    return same and same_settings(first, second.settings_hash, second.settings or {})
 
 
 def fitted(runs: Sequence[Measured]) -> Cost:
@@ -200,7 +199,6 @@ def _print_estimate(
     gpus = gpus_at_once(context.cores, gpus_of_task(context.spark.conf.get))
     print(f"measured on {ingested[-1].rows_in:,} files and {context.cores} cores; estimated for {files:,} files\n")
     growing = _growing_stages()
-    by_name = {stage.name: stage for stage in stages}
     found = {}
     for stage in stages:
         incremental = stage.incremental
@@ -214,9 +212,7 @@ def _print_estimate(
         if runs:
             sizes = sizes_of(ran, ingested) if stage.name in growing else None
             found[stage.name] = _stage_row(context, stage, runs, sizes, files, gpus)
-    prices = context.settings.prices
-    tokens = {name: tokens_cost(context, stage, prices) for name, stage in by_name.items() if name in found}
-    print("\n".join(table(found, gpus > 0, terminal_width(), prices, tokens)))
+    print("\n".join(table(found, gpus > 0, terminal_width())))
     if before is None:
         print("\nIn short runs, tasks take longer for a unit than in long ones, which makes this too much.")
         print("--pilot runs a sample several times in one session, and measures the last runs.")
@@ -261,54 +257,23 @@ def _growing_stages() -> set[str]:
     return {stage.name for stage in chosen(stages, start=SOURCE)}
 
 
-def tokens_cost(context: PipelineContext, stage: Stage, prices: PriceSettings) -> float:
-    """Return what the tokens of a stage's stored answers cost; of other stages, and without prices, 0."""
-    stored = stage.writes
-    if not isinstance(stored, Table) or not stored.name.startswith(f"{llm.SCHEMA}.") or not prices.million_tokens:
-        return 0.0
-    if not context.lakehouse.exists(stored):
-        return 0.0
-    counted = context.lakehouse.read(stored).groupBy("model").agg({"prompt_tokens": "sum", "answer_tokens": "sum"})
-    rows = [(row.model, row["sum(prompt_tokens)"] or 0, row["sum(answer_tokens)"] or 0) for row in counted.collect()]
-    return sum(prices.tokens_cost(*row) or 0.0 for row in rows)
-
-
-def table(
-    rows: Mapping[str, tuple[Cost, float, float, float, float]],
-    gpus: bool,
-    width: int | None,
-    prices: PriceSettings,
-    tokens: Mapping[str, float] | None = None,
-) -> list[str]:
-    """Return the lines of the estimate: a row for each stage, and their sum.
-
-    Without GPUs there is no column of theirs, and without prices no cost.
+def table(rows: Mapping[str, tuple[Cost, float, float, float, float]], gpus: bool, width: int | None) -> list[str]:
+    """Return the lines of the estimate: a row for each stage, and their sum; without GPUs no column of theirs.
 
     Args:
         rows: by stage, its cost, seconds, core-hours, GPU-hours and gigabytes.
         gpus: whether there are any.
         width: of the terminal.
-        prices: of hours.
-        tokens: by stage, what the tokens of its answers cost.
     """
-    spent = tokens or {}
     numbers = {name: row[1:] for name, row in rows.items()}
     total = [sum(row[place] for row in numbers.values()) for place in range(4)]
-    costs = {name: _cost(numbers[name], prices, spent.get(name, 0.0)) for name in rows}
     lines: list[tuple[Any, ...]] = [
-        (name, row[0].sizes, round(row[0].fixed, 1), *_rounded(numbers[name]), costs[name])
-        for name, row in rows.items()
+        (name, cost.sizes, round(cost.fixed, 1), *_rounded(numbers[name])) for name, (cost, *_) in rows.items()
     ]
-    lines.append(("all", None, None, *_rounded(total), _cost(total, prices, sum(spent.values()))))
-    names = ("stage", "runs", "fixed s", "seconds", "core-hours", "GPU-hours", "GB", "cost")
-    there = {"GPU-hours": gpus, "cost": prices.given}
-    shown = [place for place, name in enumerate(names) if there.get(name, True)]
+    lines.append(("all", None, None, *_rounded(total)))
+    names = ("stage", "runs", "fixed s", "seconds", "core-hours", "GPU-hours", "GB")
+    shown = [place for place, name in enumerate(names) if gpus or name != "GPU-hours"]
     return aligned([names[place] for place in shown], [[line[place] for place in shown] for line in lines], width)
-
-
-def _cost(numbers: Sequence[float], prices: PriceSettings, tokens: float) -> float:
-    _, cores, gpus, _ = numbers
-    return round(prices.cost(cores, gpus) + tokens, 2)
 
 
 def _rounded(numbers: Sequence[float]) -> tuple[int, float, float, float]:

@@ -1,36 +1,33 @@
 """``python -m jobs fetch-data``: the data sets that the pipeline learns from, from their authors' addresses.
 
 Each file is pinned by its sha256 in ``conf/data_sets.yaml``, or, where its owners replace it in place, by nothing: then
-its sha256 is printed. A file that is at hand is not fetched again, and one that broke off goes on where it ended.
+its sha256 is printed. A file that is at hand is not fetched again.
 """
 
 import gzip
 import hashlib
-import os
 import re
-import time
-import urllib.error
-import urllib.request
+import shutil
+import zipfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 from urllib.parse import quote
 
+import pooch
 import yaml
 
 from conf import resources
 from conf.errors import InputError
 
-PIECE = 1 << 20
-TRIES = 5
+TRIES = 4
 SECONDS = 60
 """Timeout of a connection and of each read."""
-SPARE = 1_000_000_000
-"""Bytes of disk that stay free."""
 LANGUAGE = re.compile(r"[a-z]{2,3}(?:_[a-z]{2,3})?")
 """Codes of OPUS, such as ``de`` and ``pt_br``."""
+MOST_UNPACKED = 1 << 30
 HEAD = "# Written by fetch-data: --config FILE reads it. Paths are seen from the folder in which it was started.\n"
 
 
@@ -41,14 +38,16 @@ class DataFile:
     Attributes:
         name: here.
         path: below the data set's address.
-        size: bytes; None: known to the server alone.
+        bytes: its size; None: known to the server alone.
         sha256: of its content; None: not pinned.
+        unpack: folders of a zip, whose own first folder is left out, that are unpacked beside it; (): it is no zip.
     """
 
     name: str
     path: str
-    size: int | None = None
+    bytes: int | None = None
     sha256: str | None = None
+    unpack: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -75,6 +74,11 @@ class DataSet:
     files: tuple[DataFile, ...]
     settings: Mapping[str, Any]
 
+    def __str__(self) -> str:
+        known = [file.bytes for file in self.files if file.bytes is not None]
+        size = f"{sum(known) / 1e6:.1f} MB" if len(known) == len(self.files) else "size told when it begins"
+        return f"{self.name}: {self.holds}; {size}\n  licence: {self.licence}; cite {self.cite}"
+
 
 def data_sets(language: str = "en") -> dict[str, DataSet]:
     """Return the data sets of ``conf/data_sets.yaml`` by name.
@@ -82,276 +86,154 @@ def data_sets(language: str = "en") -> dict[str, DataSet]:
     Args:
         language: code for those that have a file a language.
     """
-    found = {}
-    for name, about in yaml.safe_load(_of_language(resources.text("data_sets.yaml"), language)).items():
-        files = tuple(DataFile(one["name"], one["path"], one.get("bytes"), one.get("sha256")) for one in about["files"])
-        found[name] = DataSet(
-            name,
-            about["holds"],
-            about["licence"],
-            about["commercial"],
-            about["cite"],
-            about["address"],
-            files,
-            about["settings"],
-        )
-    return found
-
-
-def _of_language(text: str, language: str) -> str:
     if not LANGUAGE.fullmatch(language):
         raise InputError(f"--language {language}: OPUS names languages by two or three letters, such as de or pt_br")
-    return text.replace("{language}", language)
+    known = yaml.safe_load(resources.text("data_sets.yaml").replace("{language}", language))
+    return {
+        name: DataSet(name=name, **{**about, "files": tuple(DataFile(**file) for file in about["files"])})
+        for name, about in known.items()
+    }
 
 
-@dataclass(frozen=True)
-class Wanted:
-    """What is asked for on the command line.
-
-    Attributes:
-        names: of data sets; () lists them.
-        out: folder in which each has a folder.
-        config: the settings file that is written.
-        language: see :func:`data_sets`.
-        source: folder that has the files already; None: they are fetched.
-        address: another place with the same files, in folders by data set; None: their authors'.
-        accept: whether the user may use what allows no commercial use.
-    """
-
-    names: Sequence[str]
-    out: Path
-    config: Path
-    language: str = "en"
-    source: Path | None = None
-    address: str | None = None
-    accept: bool = False
-
-
-def fetch_data(wanted: Wanted, say: Callable[[str], None] = print) -> int:
+def fetch_data(
+    names: Sequence[str],
+    out: Path,
+    config: Path | None = None,
+    source: Path | None = None,
+    language: str = "en",
+    accept: bool = False,
+    say: Callable[[str], None] = print,
+) -> int:
     """Fetch data sets, write the settings that name them, and return the exit status.
 
+    Args:
+        names: of data sets; () lists them.
+        out: folder in which each has a folder.
+        config: the settings file that is written; None: ``settings.yaml`` in that folder.
+        source: folder that has the files already; None: they are fetched.
+        language: see :func:`data_sets`.
+        accept: whether the user may use what allows no commercial use.
+        say: prints a line.
+
     Raises:
-        InputError: a name is unknown, a licence was not accepted, the disk is full, a server fails, or a file is not
-            the pinned one.
+        InputError: a name is unknown, a licence was not accepted, a file cannot be fetched, or is not the pinned one.
     """
-    known = data_sets(wanted.language)
-    if not wanted.names:
+    known = data_sets(language)
+    if not names:
         for one in known.values():
-            say(described(one))
+            say(str(one))
         say("python -m jobs fetch-data NAME... fetches them; --from FOLDER takes what is on disk")
         return 0
-    unknown = [name for name in wanted.names if name not in known]
+    unknown = [name for name in names if name not in known]
     if unknown:
         raise InputError(f"fetch-data knows no {', '.join(unknown)}: it has {', '.join(known)}")
-    chosen = [known[name] for name in dict.fromkeys(wanted.names)]
+    chosen = [known[name] for name in dict.fromkeys(names)]
     for one in chosen:
-        say(described(one))
+        say(str(one))
     refused = [one.name for one in chosen if not one.commercial]
-    if refused and not wanted.accept:
+    if refused and not accept:
         raise InputError(
             f"{', '.join(refused)}: not for commercial use, or not licensed by those who own the texts (see above): "
             "--accept says that your use is allowed"
         )
-    _require_own(wanted.config)
+    config = config or out / "settings.yaml"
+    if config.exists() and not config.read_text("utf-8", errors="replace").startswith(HEAD.partition(":")[0]):
+        raise InputError(f"{config} was not written by fetch-data: name another file by --write")
     for one in chosen:
-        folder = wanted.out / one.name
-        folder.mkdir(parents=True, exist_ok=True)
         for file in one.files:
-            say(f"  {folder / file.name}: {_at_hand(one, file, folder, wanted)}")
-    settings = _written(wanted.config, chosen, wanted.out)
-    say(f"{wanted.config} names them: {', '.join(settings)}")
-    say(f"python -m jobs run --config {wanted.config} --config my.yaml")
+            target = out / one.name / file.name
+            target.parent.mkdir(parents=True, exist_ok=True)
+            how = _fetched(one, file, target) if source is None else _copied(file, source, target)
+            say(f"  {target}: {how}")
+            if file.unpack:
+                say(f"  {target.parent}: {unpacked(target, file.unpack)} files of {', '.join(file.unpack)}")
+    say(f"{config} names them: {', '.join(_written(config, chosen, out))}")
+    say(f"python -m jobs run --config {config} --config my.yaml")
     return 0
 
 
-def described(one: DataSet) -> str:
-    """Return what a data set holds, its size and its licence, in two lines."""
-    known = [file.size for file in one.files if file.size is not None]
-    size = f"{sum(known) / 1e6:.1f} MB" if len(known) == len(one.files) else "size told when it begins"
-    return f"{one.name}: {one.holds}; {size}\n  licence: {one.licence}; cite {one.cite}"
-
-
-def _at_hand(one: DataSet, file: DataFile, folder: Path, wanted: Wanted) -> str:
-    """Put a file into its folder, and return how it came there."""
-    target = folder / file.name
-    if target.is_file() and (file.sha256 is None or _sha256(target) == file.sha256):
-        return "at hand"
-    if wanted.source is not None:
-        found = _found(file, wanted.source, target)
-        return f"from {_put(found, file, target)}"
-    place = one.address if wanted.address is None else f"{wanted.address.rstrip('/')}/{one.name}"
-    path = file.path if wanted.address is None else file.name
-    address = f"{place}/{quote(path)}"
-    digest = _fetched(address, file, target)
-    return "fetched" if file.sha256 else f"fetched, not pinned: sha256 {digest}"
-
-
-def _found(file: DataFile, source: Path, target: Path) -> Path:
-    """Return the file below a folder that has the pinned content, packed by gzip or not; of the name, if unpinned.
-
-    Raises:
-        InputError: there is none.
-    """
-    if not source.is_dir():
-        raise InputError(f"--from {source} is no folder")
-    last = file.path.rsplit("/", 1)[-1]
-    names = {name.casefold() for name in (file.name, last)}
-    candidates = [path for path in sorted(source.rglob("*")) if path.is_file() and path.resolve() != target.resolve()]
-    likely = [path for path in candidates if path.name.casefold().removesuffix(".gz") in names]
-    if file.sha256 is None and likely:
-        return likely[0]
-    fitting = [path for path in candidates if path not in likely and file.size in (path.stat().st_size, None)]
-    for path in (*likely, *fitting):
-        if file.sha256 is not None and _sha256(path) == file.sha256:
-            return path
-    other = f"; {likely[0]} has other content" if likely else ""
-    raise InputError(f"{file.name} of the pinned content is not below {source}{other}: leave --from out to fetch it")
-
-
-def _put(found: Path, file: DataFile, target: Path) -> Path:
-    """Copy a file, unpacked, and return where it was."""
-    part = _part(target)
-    with _opened(found) as source, part.open("wb") as copy:
-        for piece in _pieces(source):
-            copy.write(piece)
-    _finish(part, file, target, str(found))
-    return found
-
-
-def _fetched(address: str, file: DataFile, target: Path) -> str:
-    """Fetch a file, go on where an earlier try broke off, and return its sha256.
+def _fetched(one: DataSet, file: DataFile, target: Path) -> str:
+    """Fetch a file unless it is at hand, and return how it came.
 
     Raises:
         InputError: no try ended, or the file is not the pinned one.
     """
-    part = _part(target)
-    reason = ""
-    for number in range(TRIES):
-        if number:
-            time.sleep(min(2**number, 30) if reason != "again" else 0)
-        try:
-            _download(address, file, part)
-            return _finish(part, file, target, address)
-        except _BrokenOffError as error:
-            reason = str(error)
-        except urllib.error.HTTPError as error:
-            if error.code == 416:  # what is there is not a part of this file
-                part.unlink(missing_ok=True)
-                reason = "again"
-                continue
-            if error.code < 500 and error.code not in (408, 429):
-                raise InputError(f"{address}: {error.code} {error.reason}; --from FOLDER takes a copy") from error
-            reason = f"{error.code} {error.reason}"
-        except (OSError, ValueError) as error:  # urllib's errors are OSErrors; a wrong address is a ValueError
-            reason = str(getattr(error, "reason", error)) or type(error).__name__
-    raise InputError(f"{address} cannot be fetched ({reason}): run again to go on, or --from FOLDER takes a copy")
+    if target.is_file() and (file.sha256 is None or pooch.file_hash(str(target)) == file.sha256):
+        return "at hand"
+    fetcher = pooch.create(
+        path=target.parent,
+        base_url=f"{one.address}/",
+        registry={file.name: file.sha256 and f"sha256:{file.sha256}"},
+        urls={file.name: f"{one.address}/{quote(file.path)}"},
+        retry_if_failed=TRIES - 1,
+    )
+    try:
+        fetcher.fetch(
+            file.name, downloader=pooch.HTTPDownloader(progressbar=find_spec("tqdm") is not None, timeout=SECONDS)
+        )
+    except (OSError, ValueError) as error:  # those of requests are OSErrors; a ValueError: another file came
+        raise InputError(f"{one.address}/{file.path}: {error}; --from FOLDER takes a copy") from error
+    return "fetched" if file.sha256 else f"fetched, not pinned: sha256 {pooch.file_hash(str(target))}"
 
 
-class _BrokenOffError(Exception):
-    """A server ended before the file did."""
-
-
-def _download(address: str, file: DataFile, part: Path) -> None:
-    """Write what is missing of a file to its part."""
-    if not address.startswith(("https://", "http://127.0.0.1", "http://localhost")):
-        raise InputError(f"{address}: only https addresses are fetched from")
-    have = part.stat().st_size if part.exists() else 0
-    if file.size is not None and have >= file.size:
-        return
-    request = urllib.request.Request(address, headers={"User-Agent": "edos-lakehouse"} | _range(have))
-    with urllib.request.urlopen(request, timeout=SECONDS) as answer:
-        goes_on = answer.status == 206
-        length = int(answer.headers.get("Content-Length") or 0)
-        total = file.size or (length + (have if goes_on else 0)) or None
-        _require_room(part.parent, (total or 0) - (have if goes_on else 0))
-        with part.open("ab" if goes_on else "wb") as copy:
-            for piece in _pieces(answer):
-                copy.write(piece)
-                if file.size is not None and copy.tell() > file.size:
-                    break
-    have = part.stat().st_size
-    if total is not None and have < total:
-        raise _BrokenOffError(f"{have:,} of {total:,} bytes came")
-
-
-def _range(have: int) -> dict[str, str]:
-    return {"Range": f"bytes={have}-"} if have else {}
-
-
-def _pieces(answer: BinaryIO) -> Iterator[bytes]:
-    while piece := answer.read(PIECE):
-        yield piece
-
-
-def _require_room(folder: Path, size: int) -> None:
-    free = os.statvfs(folder)
-    if size + SPARE > free.f_bavail * free.f_frsize:
-        raise InputError(f"{size / 1e9:.1f} GB do not fit on the disk of {folder}: free some, or name another by --out")
-
-
-def _finish(part: Path, file: DataFile, target: Path, origin: str) -> str:
-    """Move a complete file to its place, and return its sha256.
+def unpacked(path: Path, folders: Sequence[str]) -> int:
+    """Unpack folders of a zip of a repository beside it, and return how many files they have.
 
     Raises:
-        InputError: it is not the pinned one, and is deleted.
+        InputError: it is no zip, holds more than ``MOST_UNPACKED`` bytes, or a path that leads out of it.
     """
-    digest = _sha256(part)
-    if file.sha256 is not None and digest != file.sha256:
-        size = part.stat().st_size
-        part.unlink()
-        raise InputError(
-            f"{origin} is not the pinned file ({size:,} bytes, sha256 {digest[:12]}... in place of "
-            f"{file.sha256[:12]}...): its owners have changed it, or what came is a page of another server"
-        )
-    part.replace(target)
-    return digest
+    count = 0
+    try:
+        with zipfile.ZipFile(path) as opened:
+            wanted = {one: one.filename.partition("/")[2] for one in opened.infolist() if not one.is_dir()}
+            wanted = {one: inner for one, inner in wanted.items() if inner.partition("/")[0] in folders}
+            if sum(one.file_size for one in wanted) > MOST_UNPACKED or any(".." in inner for inner in wanted.values()):
+                raise InputError(f"{path} is not unpacked: it is too large, or leads out of its folder")
+            for one, inner in wanted.items():
+                target = path.parent / inner
+                target.parent.mkdir(parents=True, exist_ok=True)
+                target.write_bytes(opened.read(one))
+                count += 1
+    except (OSError, zipfile.BadZipFile) as error:
+        raise InputError(f"{path} cannot be unpacked: {error}") from error
+    return count
 
 
-def _part(target: Path) -> Path:
-    return target.with_name(f"{target.name}.part")
+def _copied(file: DataFile, source: Path, target: Path) -> str:
+    """Copy the file below a folder that has the pinned content, packed by gzip or not, or the name, if unpinned.
+
+    Raises:
+        InputError: there is none.
+    """
+    names = {name + end for name in (file.name, file.path.rpartition("/")[2]) for end in ("", ".gz")}
+    for path in sorted(path for path in source.rglob("*") if path.name in names):
+        content = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" and file.sha256 else None
+        digest = hashlib.sha256(content).hexdigest() if content else pooch.file_hash(str(path))
+        if file.sha256 in (None, digest):
+            if content is None:
+                shutil.copyfile(path, target)
+            else:
+                target.write_bytes(content)
+            return f"from {path}"
+    raise InputError(f"{file.name} of the pinned content is not below {source}: leave --from out to fetch it")
 
 
-def _opened(path: Path) -> BinaryIO:
-    """Open a file, unpacked where it is packed by gzip."""
-    with path.open("rb") as file:
-        packed = file.read(2) == b"\x1f\x8b"
-    return gzip.open(path, "rb") if packed else path.open("rb")  # type: ignore[return-value]
-
-
-def _sha256(path: Path) -> str:
-    """Return the sha256 of a file's content, unpacked; of the packed file where it cannot be unpacked."""
-    digest = hashlib.sha256()
-    with suppress(OSError, EOFError), _opened(path) as file:
-        for piece in _pieces(file):
-            digest.update(piece)
-    return digest.hexdigest()
-
-
-def _require_own(config: Path) -> None:
-    """Refuse a settings file that this command did not write."""
-    if config.exists() and not config.read_text("utf-8", errors="replace").startswith(HEAD.split(":")[0]):
-        raise InputError(f"{config} was not written by fetch-data: name another file by --write")
-
-
-def _written(config: Path, chosen: Sequence[DataSet], out: Path) -> list[str]:
-    """Write the settings of data sets beside those of earlier calls, and return their names."""
-    content: dict[str, Any] = {}
-    if config.exists():
-        content = yaml.safe_load(config.read_text("utf-8")) or {}
+def _written(config: Path, chosen: Sequence[DataSet], out: Path) -> Iterator[str]:
+    """Write the settings of data sets beside those of earlier calls, and yield their names."""
+    content: dict[str, Any] = (yaml.safe_load(config.read_text("utf-8")) or {}) if config.exists() else {}
     for one in chosen:
         for key, value in one.settings.items():
             section, name = key.split(".")
-            given = _in_folder(value, (out / one.name).as_posix())
+            given = in_folder(value, (out / one.name).as_posix())
             before = content.setdefault(section, {}).get(name)
             if isinstance(given, list) and isinstance(before, list):
                 given = [*before, *(each for each in given if each not in before)]
             content[section][name] = given
     config.parent.mkdir(parents=True, exist_ok=True)
     config.write_text(HEAD + yaml.safe_dump(content, allow_unicode=True), "utf-8")
-    return [f"{section}.{name}" for section, own in sorted(content.items()) for name in sorted(own)]
+    yield from (f"{section}.{name}" for section, own in sorted(content.items()) for name in sorted(own))
 
 
-def _in_folder(value: Any, folder: str) -> Any:
-    if isinstance(value, list):
-        return [_in_folder(one, folder) for one in value]
-    return value.replace("{folder}", folder)
+def in_folder(value: Any, folder: str) -> Any:
+    """Return a setting's value with the folder in place of ``{folder}``."""
+    return [in_folder(one, folder) for one in value] if isinstance(value, list) else value.replace("{folder}", folder)

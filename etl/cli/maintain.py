@@ -1,17 +1,12 @@
 """``python -m jobs maintain``: small files are joined, and what no run reads any more is deleted."""
 
 import re
-import shutil
-import tempfile
-import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 from pyspark.sql import SparkSession
 
 from conf.care_settings import MaintenanceSettings
-from conf.places import local_path
 from conf.settings import Settings
 from etl.pipeline.lakehouse import Lakehouse
 from etl.pipeline.session import close_session, configured, spark_session
@@ -23,12 +18,6 @@ from etl.tables.ops import DROPPED
 
 RETENTION = "delta.deletedFileRetentionDuration"
 MAX_FILE_SIZE = "spark.databricks.delta.optimize.maxFileSize"
-PILOT = "_pilot"
-"""The folder of ``estimate --pilot`` below the root."""
-SCRATCH = "edos-lakehouse-"
-"""How the names of our folders in the temporary folder begin."""
-NEW = ".new-"
-"""How the name of a table's folder begins while the table is made."""
 
 
 @dataclass(frozen=True)
@@ -51,7 +40,7 @@ class Done:
 
 
 def maintain(settings: Settings, stages: Sequence[str], dry_run: bool) -> int:
-    """Maintain every table that is there, and the folders beside them; print what was done, or would be, and return 0.
+    """Maintain every table that is there; print what was done, or would be, and return 0.
 
     Args:
         settings: ``maintenance`` says what is kept.
@@ -66,14 +55,8 @@ def maintain(settings: Settings, stages: Sequence[str], dry_run: bool) -> int:
             done = [maintained(lakehouse, table, settings.maintenance, stages, dry_run) for table in there]
     finally:
         close_session(spark, settings)
-    folders = list(leftovers(settings.lakehouse.root, settings.maintenance.keep_days))
-    for folder in folders:
-        if not dry_run:
-            shutil.rmtree(folder, ignore_errors=True)  # links in it are removed, and not followed
     rows = [(one.table, one.files, one.joined, one.deleted, one.rows) for one in done]
     print("\n".join(aligned(("table", "files", "joined", "deleted", "old ledger rows"), rows, terminal_width())))
-    for folder in folders:
-        print(f"{'would delete' if dry_run else 'deleted'} {folder}")
     if dry_run:
         print("nothing was changed (--dry-run)")
     return 0
@@ -135,27 +118,3 @@ def _vacuumed(spark: SparkSession, reference: str, keep_days: int, own_days: int
     if found and not dry_run:
         spark.sql(f"VACUUM {reference} RETAIN {hours} HOURS")
     return found
-
-
-def leftovers(root: str, keep_days: int, now: float | None = None, scratch: str | None = None) -> Iterator[Path]:
-    """Yield folders on this machine's disks that runs left and that are older than ``keep_days``.
-
-    Pilots of estimates below the root, tables that were never finished, and our folders in the temporary folder, which
-    a killed run cannot remove.
-    """
-    until = (time.time() if now is None else now) - 86_400 * keep_days
-    place = local_path(root)
-    base = None if place is None else Path(place)
-    found: list[Path] = []
-    if base is not None and base.is_dir():
-        found += [base / PILOT, *base.glob(f"*/*/{NEW}*")]
-    found += Path(scratch or tempfile.gettempdir()).glob(f"{SCRATCH}*")
-    for folder in sorted(found):
-        if folder.is_dir() and not folder.is_symlink() and newest(folder) < until:
-            yield folder
-
-
-def newest(folder: Path) -> float:
-    """Return the time of the last change below a folder."""
-    times = [path.lstat().st_mtime for path in (folder, *folder.rglob("*"))]
-    return max(times)

@@ -18,8 +18,6 @@ WAIT_SECONDS = 120
 def open_mlflow(settings: Settings, port: int, link_only: bool) -> int:
     """Serve the store of the settings until it is stopped, and return the exit status.
 
-    Runs that a killed process left open are closed first.
-
     Args:
         port: of the server, which only this machine reaches.
         link_only: print the link and return.
@@ -27,7 +25,7 @@ def open_mlflow(settings: Settings, port: int, link_only: bool) -> int:
     Raises:
         InputError: nothing was tracked yet, or the port is taken.
     """
-    from etl.training.experiment import close_dead_runs, comparison_path, describe_experiment
+    from etl.training.experiment import comparison_path, describe_experiment
 
     store = model_store(settings)
     client = store.client()
@@ -35,8 +33,6 @@ def open_mlflow(settings: Settings, port: int, link_only: bool) -> int:
     if known is None:
         raise InputError(f"no trainings in {tracking_uri(settings)}: run a stage that trains, or set lakehouse.root")
     describe_experiment(client, known.experiment_id)
-    if dead := close_dead_runs(client, known.experiment_id):
-        print(f"{len(dead)} runs of killed processes are closed")
     path = comparison_path(known.experiment_id)
     server = f"http://127.0.0.1:{port}"
     if store.tracking_uri is not None and store.tracking_uri.startswith("http"):

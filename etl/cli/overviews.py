@@ -97,9 +97,7 @@ STATUS = (
     "detail",
 )
 """The fields of a stage in ``status --json``."""
-COLUMNS = ("stage", "finished", "in", "out", "dropped", "quarantined", "s", "unit")
-"""Columns of ``status``, the most important first."""
-LEAST_COLUMNS = 4
+COLUMNS = ("stage", "finished", "in", "out", "dropped", "quarantined", "s")
 
 
 def status(settings: Settings, stages: list[Stage], as_json: bool = False) -> int:
@@ -115,20 +113,8 @@ def status(settings: Settings, stages: list[Stage], as_json: bool = False) -> in
     if as_json:
         print(json.dumps(found, indent=1))
         return 0
-    print("\n".join(status_lines(found, terminal_width())))
+    print("\n".join(aligned(COLUMNS, map(_status_cells, found), terminal_width())))
     return 0
-
-
-def status_lines(found: Sequence[dict[str, Any]], width: int | None) -> list[str]:
-    """Return the table of ``states``; columns are left out, last ones first, until whole names and numbers fit."""
-    cells = [_status_cells(one) for one in found]
-    for shown in range(len(COLUMNS), LEAST_COLUMNS - 1, -1):
-        heads = COLUMNS[:shown]
-        lines = aligned(heads, [[one[head] for head in heads] for one in cells])
-        if width is None or max(map(len, lines)) <= width:
-            break
-    left_out = ", ".join(COLUMNS[shown:])
-    return [*lines, f"(left out: {left_out}; status --json has all)"] if left_out else lines
 
 
 def states(log: Any, stages: Sequence[Stage], off: Collection[Stage] = ()) -> list[dict[str, Any]]:
@@ -158,17 +144,9 @@ _LATER = {"stopped": ", stopped midway", "failed": ", then failed"}
 """What became of a run after the last finished one."""
 
 
-def _status_cells(one: dict[str, Any]) -> dict[str, Any]:
+def _status_cells(one: dict[str, Any]) -> tuple[Any, ...]:
     never = "off" if one["state"] == "off" else "not yet"
     when = one["finished"].replace("T", " ")[:16] if one["finished"] else never
     seconds = None if one["seconds"] is None else round(one["seconds"], 1)
-    return {
-        "stage": one["stage"],
-        "finished": f"{when}{_LATER.get(one['state'], '')}",
-        "in": one["rows_in"],
-        "out": one["rows_out"],
-        "dropped": one["rows_dropped"],
-        "quarantined": one["rows_quarantined"],
-        "s": seconds,
-        "unit": one["unit"],
-    }
+    counts = (one[name] for name in ("rows_in", "rows_out", "rows_dropped", "rows_quarantined"))
+    return (one["stage"], f"{when}{_LATER.get(one['state'], '')}", *counts, seconds)

@@ -1,17 +1,14 @@
 """Write the reference pages of ``docs/`` from the declarations: stages, tables, views and settings."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, TypeVar
-
-from pydantic import BaseModel
 
 from conf.section import Counts
 from conf.settings import PROFILES, Settings, load_settings
 from conf.taxonomy import load_taxonomy
-from conf.training_options import ClassifierOptions, TrainingOptions
 from etl.analysis.views import all_views
-from etl.cli.pipeline_picture import about, chapters
-from etl.cli.setting_texts import leaves, meaning, shown
+from etl.cli.chapters import chapters, picture
+from etl.cli.setting_texts import leaves, shown
 from etl.pipeline.stages import Model, Stage, setting
 from etl.tables import TABLES
 from etl.tables.view_columns import view_column
@@ -36,20 +33,20 @@ def stages_page(stages: Sequence[Stage]) -> str:
         _NOTE,
         "Stages in the order in which they run, by data set and by chapter (one module under `jobs/`). `python -m jobs "
         "STAGE --help` shows the settings that a stage depends on. Stages marked *named* run only when you name them, "
-        "or when a stage that you name needs them; `python -m jobs run` runs the others.",
+        "or when a stage that you name needs them; `python -m jobs run` runs the others. In pictures an arrow leads "
+        "from a chapter to one that reads its tables; chapters whose stages are all *named* have a dashed border.",
     ]
     every = chapters(stages)
     for group, title in DATA_SETS.items():
-        parts.append(f"## {title}")
-        for chapter in every:
-            if chapter.group != group:
-                continue
+        members = [chapter for chapter in every if chapter.group == group]
+        parts += [f"## {title}", picture(members)]
+        for chapter in members:
             path = f"{chapter.module.replace('.', '/')}.py"
             rows = [
                 (f"`{stage.name}`", _reads(stage), _writes(stage), stage.title, "named" if stage.manual else "run")
                 for stage in chapter.stages
             ]
-            parts += [f"### [{path}](../{path})", about(chapter.module), _markdown(_STAGE_HEAD, rows)]
+            parts += [f"### [{path}](../{path})", chapter.about, _markdown(_STAGE_HEAD, rows)]
     return _page(parts)
 
 
@@ -119,48 +116,12 @@ def settings_page() -> str:
     ]
     profiles = {name: load_settings(name) for name in PROFILES}
     for section in Settings.model_fields:
-        if section == "training":
-            parts += _training_parts(profiles)
-            continue
         rows = [_setting_row(key, field, value, profiles) for key, field, value in leaves(Settings(), section)]
         parts += [f"## {section}", _markdown(_SETTING_HEAD, rows)]
     return _page(parts)
 
 
 _SETTING_HEAD = ("setting", "default", "meaning")
-_BASES: tuple[tuple[type[BaseModel], str], ...] = (
-    (TrainingOptions, "Options of every training, as `training.<model>.<option>`"),
-    (ClassifierOptions, "Further options and other defaults of the classifiers' trainings"),
-)
-
-
-def _training_parts(profiles: dict[str, Settings]) -> Iterator[str]:
-    """Yield the tables of common options, then of each training what is its own or has another default."""
-    yield "## training"
-    known: dict[str, Any] = {}
-    for base, title in _BASES:
-        own = {
-            name: field for name, field in base.model_fields.items() if known.get(name, _MISSING) != field.get_default()
-        }
-        yield f"### {title}"
-        yield _markdown(
-            _SETTING_HEAD,
-            [(name, f"`{shown(field.get_default())}`", meaning(base, name)) for name, field in own.items()],
-        )
-        known |= {name: field.get_default() for name, field in own.items()}
-    rows = []
-    for key, field, value in leaves(Settings(), "training"):
-        section, _, name = key.rpartition(".")
-        training = type(setting(Settings(), section))
-        shared = next((base for base, _ in reversed(_BASES) if issubclass(training, base)), None)
-        common = shared is not None and name in shared.model_fields and shared.model_fields[name].get_default() == value
-        if not common or any(setting(settings, key) != value for settings in profiles.values()):
-            rows.append(_setting_row(key, field, value, profiles))
-    yield "### Options of single trainings, where they are their own or differ from the tables above"
-    yield _markdown(_SETTING_HEAD, rows)
-
-
-_MISSING = object()
 
 
 def _setting_row(key: str, meaning: str, value: Any, profiles: dict[str, Settings]) -> tuple[str, str, str]:

@@ -3,25 +3,19 @@
 The safety gate is that of ``chat``: after a line of danger no model answers until the shell ends, ``/new`` or not.
 """
 
-import io
 import sys
-from collections.abc import Callable
-from pathlib import Path
-from typing import TextIO
 
 from conf.errors import InputError
 from conf.reply_settings import ReplyDecoding
 from conf.settings import Settings
+from etl.cli.chat import typed_lines
 from etl.cli.safety import safe_conversation
 from etl.pipeline.locations import model_at
 from etl.safety.conversation import SafeConversation
 from udfs.devices import set_threads
-from udfs.models.classifiers.dialogue_classifier import DialogueClassifier
 from udfs.models.language.causal_reply_generator import load_generator
 from udfs.models.language.reply_decoding import write_replies
 from udfs.models.language.reply_generator import ReplyGenerator
-from udfs.models.reranking import Reranker
-from udfs.models.sentence_encoder import SentenceEncoder
 
 MOST_CHARACTERS = 100_000
 """Of a line; what comes after them is not read."""
@@ -36,7 +30,6 @@ class Conversation:
         decoding, threads: how.
         intent: of the replies; None for any.
         gate: the safety gate; None for a new one with the lists alone.
-        reranker: chooses among candidates, where the decoding is by reranking.
 
     Raises:
         InputError: an intent that is not known, or a model that was not trained with intents.
@@ -49,12 +42,10 @@ class Conversation:
         threads: int = 1,
         intent: str | None = None,
         gate: SafeConversation | None = None,
-        reranker: Reranker | None = None,
     ) -> None:
         self.model = model
         self.decoding = decoding
         self.threads = threads
-        self.reranker = reranker
         self.gate = gate or SafeConversation()
         self.turns: list[str] = []
         self.intent: str | None = None
@@ -85,7 +76,7 @@ class Conversation:
         self.turns = [*self.turns, text][-self.model.max_tokens :]
         set_threads(self.threads)
         seeds = [len(self.turns)]
-        (written,) = write_replies(self.model, [self.turns], [self.intent], self.decoding, 1, seeds, self.reranker)
+        (written,) = write_replies(self.model, [self.turns], [self.intent], self.decoding, 1, seeds)
         said, withheld = self.gate.screened(written.text)
         if withheld is not None:
             self.turns.pop()
@@ -105,59 +96,34 @@ class Conversation:
         return HELP
 
 
-def open_replies(settings: Settings, uri: str, intent: str | None, lines: TextIO | None = None) -> int:
-    """Reply to lines until the end of the input; return the exit status.
+def open_replies(settings: Settings, uri: str, intent: str | None) -> int:
+    """Reply to the lines of standard input until it ends; return the exit status.
 
     Args:
         uri: of a response generator.
         intent: of the replies; None for any.
-        lines: what is typed; standard input when None.
 
     Raises:
         InputError: there is no such model, or no such intent.
     """
     conversation = _opened(settings, uri, intent)
+    if conversation.gate.notice is not None:
+        print(conversation.gate.notice)
+    print(HELP)
     try:
-        return _answer_all(conversation, lines or _typed(), print)
+        for line in typed_lines(sys.stdin):
+            if line.strip() == "/quit":
+                break
+            try:
+                print(conversation.answer(line[:MOST_CHARACTERS]))
+            except InputError as error:
+                print(f"! {error}")
     except KeyboardInterrupt:
-        return 0
+        pass
+    return 0
 
 
 def _opened(settings: Settings, uri: str, intent: str | None) -> Conversation:
-    def path(uri: str) -> Path:
-        return model_at(uri, settings).path
-
-    model = load_generator(path(uri))
-    decoding = settings.replies.decoding
-    models = settings.models
-    gate = safe_conversation(settings)
-    reranker = None
-    if decoding.method == "rerank":
-        classifier = DialogueClassifier.load(path(models.emotion_classifier)) if model.steered else None
-        reranker = Reranker(SentenceEncoder.load(path(models.sentence_encoder)), classifier)
-    return Conversation(model, decoding, models.training_threads, intent, gate, reranker)
-
-
-def _typed() -> TextIO:
-    """Return standard input; bytes that are not UTF-8 are replaced."""
-    if isinstance(sys.stdin, io.TextIOWrapper):
-        sys.stdin.reconfigure(errors="replace")
-    return sys.stdin
-
-
-def _answer_all(conversation: Conversation, lines: TextIO, say: Callable[[str], None]) -> int:
-    if conversation.gate.notice is not None:
-        say(conversation.gate.notice)
-    if lines.isatty():
-        say(HELP)
-    while line := lines.readline(MOST_CHARACTERS):
-        rest = line
-        while len(rest) == MOST_CHARACTERS and not rest.endswith("\n"):
-            rest = lines.readline(MOST_CHARACTERS)
-        if line.strip() == "/quit":
-            break
-        try:
-            say(conversation.answer(line))
-        except InputError as error:
-            say(f"! {error}")
-    return 0
+    model = load_generator(model_at(uri, settings).path)
+    threads = settings.models.training_threads
+    return Conversation(model, settings.replies.decoding, threads, intent, safe_conversation(settings))

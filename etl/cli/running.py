@@ -16,10 +16,10 @@ from pyspark.sql import SparkSession
 from conf.errors import InputError, LossError
 from conf.settings import Settings
 from etl.cli.run_errors import RunError, fault_line, is_bad_input
-from etl.cli.stage_events import publisher, recorder, tables_with_change_feed
 from etl.pipeline import session
 from etl.pipeline.lease import events, leased
 from etl.pipeline.model_checks import check_models
+from etl.pipeline.observers import Observers
 from etl.pipeline.planner import PipelineContext, StagePlan, event_of, given_model, why_off, without_set
 from etl.pipeline.progress import Progress
 from etl.pipeline.runner import run_stage
@@ -169,19 +169,20 @@ def _run_locked(
     require_lock: Callable[[], None],
 ) -> None:
     """Do what `run_stages` does, while no other run has the lock; ``require_lock`` raises once it is lost."""
-    publish = publisher(settings, progress.say)
     known = _events(spark, settings)
     contexts = PipelineContext(spark, settings)
     require_inputs(stages, settings)
     cores(spark)  # what is not known is told before the first stage
     if any(isinstance(stage.writes, Model) and given_model(stage, settings) is None for stage in stages):
         check_store(settings)
-    for table in tables_with_change_feed(settings):
-        contexts.lakehouse.feed_changes(table)
     if any(isinstance(stage.writes, Table) and stage.models for stage in stages):
         for line in idle_gpus(is_local(spark), gpus_here()):
             progress.say_once(line)
-    told = recorder(settings, contexts, progress.say)
+    observers = Observers(contexts, progress.say)
+
+    def failed(stage: Stage, error: BaseException) -> None:
+        observers.finished(stage, None, error)
+
     try:
         for stage in stages:
             require_lock()
@@ -192,9 +193,9 @@ def _run_locked(
                 with progress.stage(f"{stage.name} (model given: {given})", None):
                     continue
             if before is not None:
-                with leased(context.settings, stage.name), failures_recorded(context, stage, told=told.failed):
+                with leased(context.settings, stage.name), failures_recorded(context, stage, told=failed):
                     before(context, stage)
-            with failures_recorded(context, stage, told=told.failed):
+            with failures_recorded(context, stage, told=failed):
                 plan = context.plan(stage, again)
             if plan.why is None:
                 off = f" ({why_off(stage, settings)})" if context.is_off(stage) else ""
@@ -207,12 +208,12 @@ def _run_locked(
                     plan = context.plan(stage, again)
                 work = partial(run_stage, context, stage, plan, progress)
                 with progress.stage(stage.name, plan.why), failures_recorded(context, stage, plan):
-                    event = told.run(stage, plan, work) if plan.why is not None else None
+                    event = observers.watched(stage, plan, work) if plan.why is not None else None
             known = _events(spark, settings)
             if event is not None:
                 progress.done(event)
     finally:
-        publish(contexts)
+        observers.closed(contexts)
 
 
 def gpus_here(devices: Path = Path("/dev")) -> int:

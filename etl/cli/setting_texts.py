@@ -5,11 +5,12 @@ from typing import Any, get_args, get_origin
 
 from pydantic import BaseModel
 
+from conf.section import setting_fields
 from conf.taxonomy import GOEMOTIONS_NAME, EmotionTaxonomy, Taxonomy, load_emotion_taxonomy, load_taxonomy
 from etl.pipeline.stages import setting
 
 COMMON = {
-    "driver_memory": "memory of the driver, as 4g; null: Spark's default; local: at most half of the memory there is",
+    "driver_memory": "memory of the driver, as 4g; null: Spark's default",
     "dropout": "share of activations that are set to 0 in training",
     "ed": "for queries from EmpatheticDialogues",
     "emotion_classifier": "the classifier of turns with their history (EDOS 3.3.1)",
@@ -27,14 +28,12 @@ COMMON = {
     "name": "in the MLflow registry",
     "reddit": "for queries from Reddit",
     "repetition_penalty": "above 1, tokens that occurred before become less likely",
-    "reply_causal": "the generator tuned from a causal language model (ours)",
     "reply_edos": "the generator tuned on EDOS (EDOS 5)",
     "reply_empathetic": "the generator tuned on EmpatheticDialogues (EDOS 5)",
     "reply_pretrained": "the pre-trained generator (EDOS 5)",
     "reply_steered": "the generator that is told the intent of its reply (ours)",
     "shuffle_partitions": "partitions of joins and aggregations; null: Spark's default",
     "temperature": "of sampling; below 1, likely tokens become likelier",
-    "timeout_seconds": "longest wait for an answer",
     "top_p": "sampled are the likeliest tokens with this sum of probabilities",
     "turn_segmenter": "the model that finds changes of speaker (EDOS 3.1)",
     "weak_labeler": "the classifier of single turns (EDOS 3.1)",
@@ -46,7 +45,7 @@ def leaves(settings: Any, key: str) -> Iterator[tuple[str, str, Any]]:
     """Yield (key, meaning, default) of a setting, or of those of a section and of the sections in it."""
     value = setting(settings, key)
     if isinstance(value, BaseModel) and not isinstance(value, Taxonomy | EmotionTaxonomy):
-        for name in type(value).model_fields:
+        for name in setting_fields(type(value)):
             yield from leaves(settings, f"{key}.{name}")
         return
     section, _, last = key.rpartition(".")

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
 from conf.errors import InputError
@@ -10,9 +10,8 @@ from conf.settings import Settings
 from etl.cli.running import in_session, run_stages
 from etl.pipeline.lakehouse import Lakehouse
 from etl.pipeline.lease import leased
-from etl.pipeline.locations import model_places
 from etl.pipeline.planner import PipelineContext, feeds
-from etl.pipeline.stage_run import Compute, StageRun, Tracking
+from etl.pipeline.runner import stage_run_of
 from etl.pipeline.stages import Stage
 from etl.tables import Table
 from etl.tables.subtitles import MANIFEST, WITHDRAWN
@@ -122,29 +121,11 @@ def forget_unasked(context: PipelineContext, stage: Stage) -> None:
     table = stage.writes
     if incremental is None or not incremental.units.kept or not isinstance(table, Table):
         return
-    asked = _units(context, stage).select(incremental.key)
+    frames = [context.lakehouse.read(one) for one in stage.reads]
+    run = stage_run_of(context, stage, context.plan(stage))
+    asked = stage.units_of_work(frames, context.settings, run).select(incremental.key)
     rows = context.lakehouse.read(table).select(incremental.key).distinct()
     unasked = rows.join(asked, incremental.key, "left_anti").persist()
     if not unasked.isEmpty():
         context.lakehouse.delete_keys(table, unasked, incremental.key, _LINEAGE)
     unasked.unpersist()
-
-
-def _units(context: PipelineContext, stage: Stage) -> DataFrame:
-    """Return the units of work that a stage's present inputs make."""
-    frames = [context.lakehouse.read(table) for table in stage.reads]
-    plan = context.plan(stage)
-    settings = context.settings
-    spark = context.spark
-    folder, store = model_places(settings)
-    run = StageRun(
-        plan.models,
-        spark,
-        folder,
-        Compute.of(settings, spark),
-        Tracking(settings.lakehouse, settings.mlflow),
-        stage.name,
-        inputs=plan.inputs,
-        store=store,
-    )
-    return stage.units_of_work(frames, settings, run)

@@ -5,8 +5,6 @@ from collections.abc import Sequence
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 
-from conf.errors import InputError
-from etl.common.hashes import content_order
 from etl.pipeline.outcome import Outcome, dropped_columns
 
 PLACES = 10_000
@@ -39,26 +37,19 @@ def dialogue_confidence(weak_labels: DataFrame, how: str) -> DataFrame:
 
     Args:
         weak_labels: dialogue_id, turn, confidence. Null confidences are ignored.
-        how: ``max``, the most confident turn; ``mean`` of all turns; ``min``, the least confident turn, so that all
-            turns are; ``first``, the opening turn, by which Table 9 counts a dialogue; ``last``, the turn that the
-            crowd would label.
+        how: ``max``, the most confident turn; ``mean`` of all turns; ``first``, the opening turn, by which Table 9
+            counts a dialogue; ``last``, the turn that the crowd would label.
 
     Returns:
         dialogue_id, confidence (double, 4 decimals), one row for each dialogue with a confidence.
-
-    Raises:
-        InputError: ``how`` is unknown.
     """
     step = F.col("step")
     ways = {
         "max": F.max(step),
         "mean": F.round(F.sum(step) / F.count(step)).cast("bigint"),
-        "min": F.min(step),
         "first": F.min_by(step, F.col("turn")),
         "last": F.max_by(step, F.col("turn")),
     }
-    if how not in ways:
-        raise InputError(f"dialogue_confidence {how!r}: choose one of {', '.join(ways)}")
     answered = weak_labels.select("dialogue_id", "turn", rounded_confidence(F.col("confidence")).alias("step"))
     return answered.filter(step.isNotNull()).groupBy("dialogue_id").agg((ways[how] / F.lit(PLACES)).alias("confidence"))
 
@@ -86,28 +77,14 @@ def score_of(rule: str) -> Column:
 
     EDOS 3.1 chooses by the confidence of the weak labels alone (``emotion``). ``emotion_and_certainty`` is ours: the
     product of that confidence and of the probability that all borders are right, which is the probability that the
-    dialogue is emotional and rightly cut, were the two independent. ``certainty`` and ``random`` are floors to compare
-    with. A dialogue without a certainty counts as uncertain (0).
-
-    Raises:
-        InputError: the rule is unknown.
+    dialogue is emotional and rightly cut, were the two independent. A dialogue without a certainty counts as
+    uncertain (0).
     """
     emotion = rounded_confidence(F.col("emotion"))
+    if rule == "emotion":
+        return emotion
     certainty = rounded_confidence(F.coalesce(F.col("certainty"), F.lit(0.0)))
-    place = content_order(F.col("dialogue_id"), seed=0, of="choice")
-    rules = {
-        "emotion": emotion,
-        "emotion_and_certainty": F.round(emotion * certainty / F.lit(PLACES)).cast("bigint"),
-        "certainty": certainty,
-        "random": F.pmod(F.xxhash64(place), F.lit(PLACES + 1)).cast("bigint"),
-    }
-    if rule not in rules:
-        raise InputError(f"choice {rule!r}: choose one of {', '.join(rules)}")
-    return rules[rule]
-
-
-RULES = ("emotion", "emotion_and_certainty", "certainty", "random")
-"""Rules of ``score_of``; the last two are floors."""
+    return F.round(emotion * certainty / F.lit(PLACES)).cast("bigint")
 
 
 def scored_dialogues(
@@ -181,44 +158,3 @@ def choose_emotional(
         ),
         below.unionByName(unlabelled),
     )
-
-
-def floors(
-    dialogues: DataFrame,
-    weak_labels: DataFrame,
-    top_n: int,
-    how: str,
-    not_emotions: Sequence[str],
-    emotions: Sequence[str] = (),
-) -> list[dict[str, float | str | int]]:
-    """Return what each rule of ``RULES`` would choose, the floors among them.
-
-    Args:
-        emotions: the labels of the taxonomy that are emotions, no intents and not neutral.
-
-    Returns:
-        for each rule: dialogues chosen, their turns each, the mean emotion, the told share of dialogues with a fault,
-        which is 1 minus the mean certainty, and the shares of dialogues with an emotion as a turn's weak label
-        (``emotional``) and as the first turn's (``opened``); null without ``emotions``.
-    """
-    labelled = weak_labels if "label" in weak_labels.columns else weak_labels.withColumn("label", F.lit(None))
-    is_emotion = F.col("label").isin(*emotions) if emotions else F.lit(None).cast("boolean")
-    kinds = labelled.groupBy("dialogue_id").agg(
-        F.max(is_emotion.cast("int")).alias("emotional"),
-        F.max((is_emotion & (F.col("turn") == 0)).cast("int")).alias("opened"),
-    )
-    scored = scored_dialogues(dialogues, weak_labels, how, not_emotions).filter(F.col("emotion").isNotNull())
-    found: list[dict[str, float | str | int]] = []
-    for rule in RULES:
-        order = ranked(scored.select("dialogue_id", (score_of(rule) / F.lit(PLACES)).alias("confidence")))
-        chosen = scored.join(order.filter(F.col("rank") <= top_n), "dialogue_id").join(kinds, "dialogue_id", "left")
-        (row,) = chosen.agg(
-            F.count("*").alias("dialogues"),
-            F.avg(F.size("turns")).alias("turns"),
-            F.avg("emotion").alias("emotion"),
-            (1 - F.avg(F.coalesce("certainty", F.lit(0.0)))).alias("faults"),
-            F.avg("emotional").alias("emotional"),
-            F.avg("opened").alias("opened"),
-        ).collect()
-        found.append({"rule": rule, **row.asDict()})
-    return found

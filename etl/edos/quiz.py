@@ -12,40 +12,41 @@ from etl.pipeline.stage_run import StageRun
 
 COLUMNS = ("context", "Dialog_ID", "Type", "Text")
 """The required columns of the EmpatheticDialogues file."""
+CHARACTERS = (20, 160)
+"""Shorter and longer situations are no quiz (ours)."""
 
 
-def situations(dialogues: DataFrame, labels: Sequence[str], characters: tuple[int, int]) -> DataFrame:
+def situations(dialogues: DataFrame, labels: Sequence[str]) -> DataFrame:
     """Return the situations usable in a quiz as distinct (dialogue_id, text, quiz_label).
 
     Args:
         dialogues: the EmpatheticDialogues file, all strings.
         labels: the taxonomy. Situations with another emotion are dropped.
-        characters: least and greatest length of a text.
     """
     text = F.trim(F.regexp_replace("Text", r"\s+", " "))
     rows = dialogues.where(F.lower("Type") == "situation").select(
         F.col("Dialog_ID").alias("dialogue_id"), text.alias("text"), F.lower(F.trim("context")).alias("quiz_label")
     )
-    fit = rows.where(F.col("quiz_label").isin(*labels) & F.length("text").between(*characters))
+    fit = rows.where(F.col("quiz_label").isin(*labels) & F.length("text").between(*CHARACTERS))
     first = F.row_number().over(Window.partitionBy(F.lower("text")).orderBy("dialogue_id", "quiz_label"))
     return fit.withColumn("copy", first).where(F.col("copy") == 1).drop("copy")
 
 
 def situations_of(
-    run: StageRun, path: str | None, setting: str, labels: Sequence[str], characters: tuple[int, int]
+    run: StageRun, path: str | None, setting: str, labels: Sequence[str]
 ) -> tuple[DataFrame | None, DataFrame | None]:
     """Return the run's `situations` and the ledger rows of what cannot be read; None and None without the file.
 
     Args:
         path: of EmpatheticDialogues.
         setting: ``edos.empathetic_dialogues``, for messages.
-        labels, characters: see `situations`.
+        labels: see `situations`.
     """
     if path is None:
         run.say(f"{setting} is not set: HITs without a quiz")
         return None, None
     read = labelled_rows(run.spark, [path], COLUMNS, setting)
-    return situations(read.rows, labels, characters), noted(read)
+    return situations(read.rows, labels), noted(read)
 
 
 def quiz_items(hits: DataFrame, pool: DataFrame, each: int, seed: int) -> DataFrame:

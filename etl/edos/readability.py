@@ -5,10 +5,14 @@ from dataclasses import dataclass
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from conf.edos_settings import ReadabilityRules
 from etl.common.hashes import history_hash
 from etl.edos.choosing import PLACES, rounded_confidence
 from etl.pipeline.outcome import Outcome, dropped_columns
+
+ALPHA = 87.0
+"""Added to the number of tokens (EDOS A)."""
+DISTINCT_WEIGHT = 0.04
+"""Of d beside f (EDOS A)."""
 
 
 @dataclass(frozen=True)
@@ -16,14 +20,10 @@ class Reading:
     """An interpretation of Appendix A. The paper states alpha and the weight, but not the scales of f and d.
 
     Attributes:
-        alpha: added to the number of tokens (87).
-        weight: weight of d relative to f (0.04).
         frequencies: ``relative``: a token's share of the corpus; ``counts``: its number of occurrences.
         distinct: d as a ``share`` in 0..1, or in ``percent``.
     """
 
-    alpha: float = 87
-    weight: float = 0.04
     frequencies: str = "relative"
     distinct: str = "share"
 
@@ -31,17 +31,9 @@ class Reading:
         """Return f, d and readability as SQL over count_sum, corpus_tokens, tokens, distinct_tokens."""
         total = "count_sum / corpus_tokens" if self.frequencies == "relative" else "count_sum"
         share = "distinct_tokens / tokens" if self.distinct == "share" else "100 * distinct_tokens / tokens"
-        f = f"{total} / ({self.alpha} + tokens)"
-        d = share
-        score = f"round({f} + {self.weight} * {d}, 6)"
-        return {"f": f"double({f})", "d": f"double({d})", "readability": f"double({score})"}
-
-
-def reading_of(annotation: ReadabilityRules) -> Reading:
-    """Return the reading configured in ``edos.annotation``."""
-    return Reading(
-        annotation.readability_alpha, annotation.distinct_weight, annotation.frequencies, annotation.distinct
-    )
+        f = f"{total} / ({ALPHA} + tokens)"
+        score = f"round({f} + {DISTINCT_WEIGHT} * {share}, 6)"
+        return {"f": f"double({f})", "d": f"double({share})", "readability": f"double({score})"}
 
 
 def tokens_of(turns: Column) -> Column:

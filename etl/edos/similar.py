@@ -14,6 +14,9 @@ from etl.edos.training_rows import crowd_rows
 from etl.pipeline.outcome import Outcome, dropped_columns
 from etl.pipeline.spark_api import cached
 
+MATCHES = 5
+"""Matches of a dialogue that are stored, the best ones (ours)."""
+
 
 def queries_of(pool: DataFrame, *others: DataFrame) -> DataFrame:
     """Return the distinct (dialogue_id, turn, history_hash) of the pool and of other rows with turns."""

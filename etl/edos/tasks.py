@@ -9,25 +9,25 @@ from etl.common.hashes import content_order, shuffled
 from etl.edos.quiz import quiz_items
 from etl.pipeline.outcome import Outcome, dropped_columns
 
+SEED = 13
+"""Of the order of items, and of what the quiz offers."""
 
-def ranked_turns(readability: DataFrame, per_class: int, order_by: str = "readability") -> DataFrame:
+
+def ranked_turns(readability: DataFrame, per_class: int) -> DataFrame:
     """Add rank within the class (null for a copy) and fault (null, ``same_text_again`` or ``beyond_top_n``).
 
     Turns are ranked by confidence band, then by readability (EDOS 3.2): a lower band is used only if the higher ones
     have fewer than ``per_class`` turns. In the released file too, band 0.9 has fewer than 250 turns for some classes.
-    Of turns with the same text and history only the first by id is used (ours). By ``uncertainty`` (ours) the turns
-    of the least weak confidence come first.
+    Of turns with the same text and history only the first by id is used (ours).
 
     Args:
         readability: ``edos.readability``.
         per_class: number of turns per class (250).
-        order_by: ``edos.annotation.order``.
     """
     copies = Window.partitionBy("history_hash").orderBy("dialogue_id", "turn")
     turns = readability.withColumn("copy", F.row_number().over(copies))
-    first = F.col("confidence").asc() if order_by == "uncertainty" else F.col("band").cast("double").desc()
     order = Window.partitionBy("label", F.col("copy") > 1).orderBy(
-        first,
+        F.col("band").cast("double").desc(),
         F.col("readability").desc(),
         content_order(F.col("dialogue_id"), F.col("turn").cast("string"), seed=0, of="readability"),
     )
@@ -60,9 +60,8 @@ def annotation_tasks(
     """
     per_class = annotation.per_class
     quiz_per_hit = annotation.quiz_per_hit
-    seed = annotation.seed
-    ranked = ranked_turns(readability, per_class, annotation.order).cache()
-    placed = into_hits(ranked.where(F.col("fault").isNull()), annotation.dialogues_per_hit, seed).cache()
+    ranked = ranked_turns(readability, per_class).cache()
+    placed = into_hits(ranked.where(F.col("fault").isNull()), annotation.dialogues_per_hit, SEED).cache()
     chosen = (
         placed.where("full")
         .join(weak_labels.select("dialogue_id", "turn", F.col("top3")["label"].alias("top")), ["dialogue_id", "turn"])
@@ -78,17 +77,17 @@ def annotation_tasks(
         "rank",
         "readability",
         F.slice("texts", F.lit(1), F.col("turn") + 1).alias("turns"),
-        shuffled(F.col("top"), F.col("hit_id"), F.col("dialogue_id"), seed=seed, of="options").alias("options"),
+        shuffled(F.col("top"), F.col("hit_id"), F.col("dialogue_id"), seed=SEED, of="options").alias("options"),
         F.lit(None).cast("string").alias("quiz_label"),
     )
     items = asked
     if situations is not None and quiz_per_hit:
         hits = placed.where("full").select("hit", "hit_id").distinct()
-        items = asked.unionByName(quiz_items(hits, situations, quiz_per_hit, seed), allowMissingColumns=True)
+        items = asked.unionByName(quiz_items(hits, situations, quiz_per_hit, SEED), allowMissingColumns=True)
     columns = ("label", "band", "fault", "readability")
     last = placed.where(~F.col("full")).withColumn("fault", F.lit("last_hit_not_full")).select(*columns)
     rest = ranked.where(F.col("fault").isNotNull()).select(*columns).unionByName(last)
-    return Outcome(in_position(items, seed), dropped_by_class(rest, F.col("readability"), "readability"))
+    return Outcome(in_position(items, SEED), dropped_by_class(rest, F.col("readability"), "readability"))
 
 
 def dropped_by_class(turns: DataFrame, value: Column, name: str) -> DataFrame:

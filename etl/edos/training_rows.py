@@ -13,14 +13,14 @@ from etl.pipeline.outcome import Outcome, dropped_columns
 from etl.pipeline.spark_api import cached
 
 
-def seeds_of(crowd_labels: DataFrame, test_share: float, validation_share: float) -> Outcome:
+def seeds_of(crowd_labels: DataFrame, validation_share: float) -> Outcome:
     """Return the crowd's labelled turns with their split as an outcome of ``edos.seeds`` (EDOS 3.3).
 
     Args:
         crowd_labels: ``edos.crowd_labels``. Turns without a majority are dropped.
-        test_share, validation_share: shares of each class.
+        validation_share: share of each class.
     """
-    split = split_released(crowd_labels, test_share=test_share, validation_share=validation_share)
+    split = split_released(crowd_labels, validation_share=validation_share)
     labelled = F.col("label").isNotNull()
     rows = split.where(labelled).select("dialogue_id", "turn", "turns", "label", "split")
     columns = dropped_columns("turn", unit_id(), "no_majority", 1, F.concat_ws(", ", "votes"))

@@ -4,7 +4,6 @@ The unit is a turn with its history, (dialogue_id, turn). A dialogue can occur s
 """
 
 from collections.abc import Sequence
-from typing import Any
 
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
@@ -15,11 +14,6 @@ from etl.pipeline.outcome import Outcome, dropped_columns
 ANSWERS = ("Worker 1 answer", "Worker 2 answer", "Worker 3 answer")
 VOTE_COLUMNS = ("Index", "DialogID", "Dialog", *ANSWERS)
 """The columns of the released file of worker answers that are read. The agreed emotion is computed again."""
-LEAST_PROBABILITY = 0.01
-PROBABILITY_PLACES = 4
-EM_ITERATIONS = 100
-"""Probabilities below the least are left out; the others are rounded, so that sums in another order change nothing."""
-PROBABILITIES = "dialogue_id string, turn int, probabilities array<struct<label: string, probability: double>>"
 
 
 def normalised_answer(answer: Column) -> Column:
@@ -118,7 +112,7 @@ def answers_from_votes(votes: DataFrame, labels: Sequence[str], source: str) -> 
 def all_annotations(votes: Outcome | None, answers: DataFrame, labels: Sequence[str]) -> Outcome:
     """Return released votes and the crowd's answers on the page together.
 
-    Answers to quiz and audit are ignored. The page's answers to a turn with released votes are dropped.
+    Answers to quiz items are ignored. The page's answers to a turn with released votes are dropped.
 
     Args:
         votes: rows of files of votes, with ledger rows of those that cannot be read, or None.
@@ -180,41 +174,7 @@ def vote_shares(votes: Column, labels: Sequence[str]) -> Column:
     )
 
 
-def dawid_skene(annotations: DataFrame, labels: Sequence[str]) -> DataFrame:
-    """Return each turn's labels with their probabilities by Dawid and Skene (1979), the most probable first (ours).
-
-    Each worker has a confusion matrix: how often a vote for one label stands for another. Matrices and probabilities
-    are estimated together by EM (crowd-kit). The released votes name no workers: their three columns stand for workers.
-    All votes are read on the driver: the paper has 30,750.
-
-    Args:
-        annotations: ``edos.annotations``.
-        labels: the taxonomy.
-
-    Returns:
-        dialogue_id, turn, probabilities, of turns with a vote in the taxonomy.
-    """
-    spark = annotations.sparkSession
-    units = ["dialogue_id", "turn"]
-    votes = annotations.where(F.col("label").isin(*labels)).select(*units, "worker_id", "label")
-    given = votes.orderBy(*units, "worker_id", "label").toPandas()
-    if given.empty:
-        return spark.createDataFrame([], PROBABILITIES)
-    from crowdkit.aggregation.classification.dawid_skene import DawidSkene
-
-    tasks = list(zip(given["dialogue_id"], given["turn"].tolist(), strict=True))
-    places = {task: place for place, task in enumerate(dict.fromkeys(tasks))}
-    data = given.assign(task=[places[task] for task in tasks]).rename(columns={"worker_id": "worker"})
-    found = DawidSkene(n_iter=EM_ITERATIONS).fit_predict_proba(data[["task", "worker", "label"]])
-    shares: Any = found.round(PROBABILITY_PLACES).to_dict("index")
-    rows = []
-    for task, place in places.items():
-        ordered = sorted((-share, str(label)) for label, share in shares[place].items() if share >= LEAST_PROBABILITY)
-        rows.append((*task, [(label, float(-share)) for share, label in ordered]))
-    return spark.createDataFrame(rows, PROBABILITIES)
-
-
-def agree(annotations: DataFrame, labels: Sequence[str], aggregation: str = "majority") -> Outcome:
+def agree(annotations: DataFrame, labels: Sequence[str]) -> Outcome:
     """Return the label of each turn on which two of three workers agree after normalising (EDOS 3.2).
 
     A majority for an answer outside the taxonomy gives a null label and a ledger row with 0 units.
@@ -222,7 +182,6 @@ def agree(annotations: DataFrame, labels: Sequence[str], aggregation: str = "maj
     Args:
         annotations: ``edos.annotations``.
         labels: the taxonomy, lower case.
-        aggregation: ``edos.crowd_aggregation``.
 
     Returns:
         Outcome of ``edos.crowd_labels``, with the normalised votes in order of worker_id.
@@ -235,13 +194,14 @@ def agree(annotations: DataFrame, labels: Sequence[str], aggregation: str = "maj
         .withColumn("most", majority(F.col("votes")))
     )
     known = F.col("most").isin(*labels)
-    if aggregation == "majority":
-        rows = agreed.withColumn("label", F.when(known, F.col("most")))
-        rows = rows.withColumn("probabilities", vote_shares(F.col("votes"), labels))
-    else:
-        rows = agreed.join(dawid_skene(annotations, labels), ["dialogue_id", "turn"], "left")
-        first = F.get("probabilities", F.lit(0))
-        rows = rows.withColumn("label", F.when(first["probability"] > 0.5, first["label"]))
-    rows = rows.select("dialogue_id", "turn", "turns", "label", "votes", "source", "probabilities")
+    rows = agreed.select(
+        "dialogue_id",
+        "turn",
+        "turns",
+        F.when(known, F.col("most")).alias("label"),
+        "votes",
+        "source",
+        vote_shares(F.col("votes"), labels).alias("probabilities"),
+    )
     columns = dropped_columns("turn", unit_id(), "majority_outside_taxonomy", 0, F.col("most"))
     return Outcome(rows, agreed.filter(~known).select(*columns))

@@ -1,6 +1,5 @@
 """Read stories from files: CSV or JSON with a column of plots, or WikiPlots' pair of files."""
 
-import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -11,8 +10,6 @@ from udfs.labelled_files import rows_of, texts_of
 from udfs.text_files import Row
 
 END = "<EOS>"
-_DAMAGED = re.compile(r"(?i)<\s*/?\s*eos?\b|\beos\s*>|^\W{0,2}(?:eos|eo|os)\W{0,2}$|<eos>")
-"""A line that was the mark, or ends in it."""
 PLOTS = ("plots", "plots.gz")
 TITLES = ("titles", "titles.gz")
 _SETTING = "emo_pillars.plots"
@@ -75,9 +72,21 @@ def _from_wikiplots(file: Path) -> Iterator[Story]:
     if titles is None:
         yield Story(file.name, "", "no file `titles` beside it", "no_titles", 0)
         return
-    shifted = _first_shifted(file, titles)
-    with file.open("rb") as lines, titles.open("rb") as names:
-        title = (row.value or "" for row in texts_of(titles.name, names))
+    with titles.open("rb") as names:
+        listed = [(row.value or "").strip() for row in texts_of(titles.name, names)]
+    while listed and not listed[-1]:
+        listed.pop()
+    with file.open("rb") as lines:
+        plots = 0
+        last = END
+        for row in texts_of(file.name, lines):
+            text = (row.value or "").strip()
+            plots += text == END
+            last = text or last
+    plots += last != END
+    # A damaged mark joins two plots, and all later titles would belong to others.
+    title = iter(listed if len(listed) == plots else ())
+    with file.open("rb") as lines:
         sentences: list[str] = []
         number = 0
         bad = None
@@ -90,54 +99,14 @@ def _from_wikiplots(file: Path) -> Iterator[Story]:
                 sentences.append(row.value)
             else:
                 number += 1
-                name = next(title, "").strip()
-                whole = _titled(Story(f"{file.name}:{number}", name, "\n".join(sentences)), number, shifted)
+                name = next(title, "")
+                whole = Story(f"{file.name}:{number}", name, "\n".join(sentences))
                 yield whole if bad is None else _unreadable(file, bad, number)
                 sentences = []
                 bad = None
         if bad is not None or any(sentence.strip() for sentence in sentences):
-            whole = Story(f"{file.name}:{number + 1}", next(title, "").strip(), "\n".join(sentences))
-            whole = _titled(whole, number + 1, shifted)
+            whole = Story(f"{file.name}:{number + 1}", next(title, ""), "\n".join(sentences))
             yield whole if bad is None else _unreadable(file, bad, number + 1)
-
-
-def _first_shifted(file: Path, titles: Path) -> tuple[int, str] | None:
-    """Return the first plot whose title may be another's, and why; None where there is a title for each plot.
-
-    A mark that is damaged joins two plots, and all later titles belong to others. Where no mark is damaged, a title is
-    missing or too many, and nothing tells which one.
-    """
-    plots = 0
-    left = False
-    damaged = None
-    with file.open("rb") as lines:
-        for row in texts_of(file.name, lines):
-            if row.line == 0:
-                return None  # the file cannot be read to its end, which has a fault of its own
-            text = (row.value or "").strip()
-            if text == END:
-                plots += 1
-                left = False
-            else:
-                left = left or bool(text) or row.fault is not None
-                damaged = plots + 1 if damaged is None and _DAMAGED.search(text) else damaged
-    plots += left
-    named = 0
-    with titles.open("rb") as names:
-        for row in texts_of(titles.name, names):
-            if row.line == 0:
-                break
-            named = row.line if row.fault is not None or row.value.strip() else named
-    if named == plots:
-        return None
-    return damaged or 1, f"{named} titles for {plots} plots"
-
-
-def _titled(story: Story, number: int, shifted: tuple[int, str] | None) -> Story:
-    """Return a story, or a fault in its place where its title may be another's."""
-    if shifted is None or number < shifted[0]:
-        return story
-    return Story(story.source, "", shifted[1], "titles_shifted")
 
 
 def _unreadable(file: Path, row: Row, number: int) -> Story:

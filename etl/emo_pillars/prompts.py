@@ -17,11 +17,6 @@ def definitions(taxonomy: EmotionTaxonomy, *, neutral: bool) -> str:
     return "\n".join(f"- {label}: {known[label]}" for label in (taxonomy.names if neutral else taxonomy.emotions))
 
 
-def labels_of_grammar(taxonomy: EmotionTaxonomy, *, neutral: bool) -> str:
-    """Return the labels as alternatives of a grammar, with or without neutral."""
-    return " | ".join(f'"{label}"' for label in (taxonomy.names if neutral else taxonomy.emotions))
-
-
 def spoken_slots(actor: Column, utterance: Column, emotions: Column) -> dict[str, Column]:
     """Return the slots of who says what with which emotions."""
     return {"actor": as_data(actor), "utterance": as_data(utterance), "emotions": emotions}

@@ -5,7 +5,6 @@ A fault is a word in the column ``faults``. Those that ``emo_pillars.quality.rej
 
 from collections import Counter
 from collections.abc import Collection, Sequence
-from typing import Any
 
 from etl.emo_pillars.answers import SENTENCE_END, Parsed, Rejected, words_of
 
@@ -13,18 +12,21 @@ LIST_OF_LABELS = "list_of_labels"
 NAMES_EMOTION = "names_emotion"
 REPEATS = "repeats_itself"
 SHORT = "too_few_words"
+LEAST_WORDS = 2
+"""Of an utterance, original or rewritten."""
+MOST_REPEATS = 3
+"""Occurrences of a sentence of four words that are a fault."""
 REPEATED_WORDS = 4
 """Words of a sentence whose repetitions count."""
 
 
-def text_faults(text: str, labels: Collection[str], emotions: Collection[str], quality: Any) -> list[str]:
+def text_faults(text: str, labels: Collection[str], emotions: Collection[str]) -> list[str]:
     """Return the faults of a text by itself.
 
     Args:
         text: an utterance or a context.
         labels: the emotions that it expresses, which it should not name.
         emotions: all known names of emotions.
-        quality: the section ``emo_pillars.quality``.
     """
     words = words_of(text)
     found = []
@@ -33,7 +35,7 @@ def text_faults(text: str, labels: Collection[str], emotions: Collection[str], q
         found.append(LIST_OF_LABELS)
     if set(words) & {word for label in labels for word in words_of(label)}:
         found.append(NAMES_EMOTION)
-    if repeats(text) >= quality.most_repeats:
+    if repeats(text) >= MOST_REPEATS:
         found.append(REPEATS)
     return found
 

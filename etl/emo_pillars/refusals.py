@@ -6,7 +6,6 @@ A refusal speaks of the model itself, or of the material and the request. "I can
 import re
 
 from etl.emo_pillars.quotes import words_of
-from etl.emo_pillars.refusal_cues import OF_A_STORY, combines_cues
 
 MOST_CHARACTERS = 300
 """Part of an answer that is looked at, as a refusal comes at once."""
@@ -158,6 +157,12 @@ _DENIAL = re.compile(
     r"|incomplete|avoid|against|beyond|outside|cut off|nothing)\b|n['’]t\b",
     re.IGNORECASE,
 )
+_OF_A_STORY = re.compile(
+    r"\b(?:text|plot|story|passage|character|summary|content|question|request)"
+    r" (?:of|under|message|from|on|said|was already)\b|\banswer for\b|\bwrite to\b",
+    re.IGNORECASE,
+)
+"""Uses of the task's words in stories."""
 MOST_WORDS = 30
 """Words of an answer in which the words of the task are counted."""
 _REFUSAL = re.compile("|".join((*_SELF, *_UNABLE, *_FAULTY, *_MISSING, *_ASK)), re.IGNORECASE)
@@ -168,11 +173,11 @@ def refuses(text: str) -> bool:
     """Return true if a model refuses to answer, or asks for more."""
     sentences = _SENTENCE.split(text[:MOST_CHARACTERS])
     short = len(text.split()) <= MOST_WORDS
-    return any(_REFUSAL.search(one) or (short and (_denies_the_task(one) or combines_cues(one))) for one in sentences)
+    return any(_REFUSAL.search(one) or (short and _denies_the_task(one)) for one in sentences)
 
 
 def _denies_the_task(sentence: str) -> bool:
     """Return true if a sentence has a denial and two words of the task."""
     words = set(words_of(sentence)) & _TASK_WORDS
     enough = len(words) > 1 and bool(words - _SPOKEN_WORDS)
-    return enough and _DENIAL.search(sentence) is not None and OF_A_STORY.search(sentence) is None
+    return enough and _DENIAL.search(sentence) is not None and _OF_A_STORY.search(sentence) is None

@@ -5,18 +5,16 @@ faults that only its answers have, and its rows.
 """
 
 import json
-import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from functools import lru_cache
 from typing import Any, NamedTuple
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from conf.errors import InputError
-from conf.llm_settings import STEP_GRAMMAR, DecodingSettings
-from conf.prompts import GRAMMAR, SLOT, TEMPLATE, grammar, prompt
+from conf.llm_settings import STEP_FORM, DecodingSettings
+from conf.prompts import TEMPLATE, prompt
 from conf.taxonomy import GOEMOTIONS_NAME, EmotionTaxonomy, load_emotion_taxonomy
 from etl.emo_pillars.answers import Parsed
 from etl.emo_pillars.labels import Names
@@ -81,7 +79,6 @@ class Step:
         parse: the items of an answer as tuples of these fields, and its rejected parts; from the answer, whether
             generation stopped at the token limit, the rules, and what the prompt contained (labels as a list).
         form: of a second template ``<name>_<form>.txt``, which a setting chooses.
-        has_grammar: whether ``<name>.gbnf`` describes the form of its answers; other steps answer in prose.
         resources: further files of ``conf`` that its prompts contain.
         schema: from a taxonomy to the JSON schema of its answers where ``response_format`` is ``step``; None: it has
             none.
@@ -93,57 +90,37 @@ class Step:
     item: str
     parse: Callable[[str, bool, Rules, Mapping[str, Any]], Parsed]
     form: str | None = None
-    has_grammar: bool = False
     resources: tuple[str, ...] = ()
     schema: Callable[[EmotionTaxonomy], dict[str, Any]] | None = None
 
     @property
-    def forms(self) -> tuple[str, ...]:
-        """The forms of its template, the plain one first."""
-        return (PLAIN,) if self.form is None else (PLAIN, self.form)
-
-    @property
-    def template_files(self) -> tuple[str, ...]:
-        """The files of its templates in all forms, as resources."""
-        return tuple(f"prompts/{FOLDER}/{self._name(form)}{TEMPLATE}" for form in self.forms)
-
-    @property
     def prompt_files(self) -> tuple[str, ...]:
         """All files that its prompts are made of, as resources."""
-        grammars = (f"prompts/{FOLDER}/{self.name}{GRAMMAR}",) if self.has_grammar else ()
-        return (*self.template_files, *grammars, *self.resources)
+        forms = (PLAIN,) if self.form is None else (PLAIN, self.form)
+        templates = (f"prompts/{FOLDER}/{self._name(form)}{TEMPLATE}" for form in forms)
+        return (*templates, *self.resources)
 
     def template(self, form: str = PLAIN, wording: Wording = OURS) -> str:
-        """Return its template in one of ``forms``, the user's or ours."""
+        """Return its template in one of its forms, the user's or ours."""
         return wording.files.get(f"{self._name(form)}{TEMPLATE}") or prompt(f"{FOLDER}/{self._name(form)}")
 
-    def decoding(
-        self, decoding: DecodingSettings, slots: Mapping[str, str] | None = None, wording: Wording = OURS
-    ) -> DecodingSettings:
-        """Return a decoding whose grammar or form ``step`` is the text of the step's own one (ours).
+    def decoding(self, decoding: DecodingSettings, wording: Wording = OURS) -> DecodingSettings:
+        """Return a decoding whose form ``step`` is the JSON schema of the step's own one (ours).
 
         Args:
             decoding: the settings ``emo_pillars.steps.<name>``.
-            slots: contents of the grammar's slots.
-            wording: the labels, and the user's grammar.
+            wording: the labels.
 
         Raises:
-            InputError: the step has no grammar of its own, or no schema.
+            InputError: the step has no schema.
         """
-        if decoding.response_format == STEP_GRAMMAR:
-            if self.schema is None:
-                raise InputError(f"emo_pillars.steps.{self.name}.response_format: write a schema, this step has none")
-            decoding = decoding.model_copy(
-                update={"response_format": json.dumps(self.schema(wording.taxonomy), sort_keys=True)}
-            )
-        if decoding.grammar != STEP_GRAMMAR:
+        if decoding.response_format != STEP_FORM:
             return decoding
-        own = wording.files.get(f"{self.name}{GRAMMAR}")
-        if own is None and not self.has_grammar:
-            raise InputError(f"emo_pillars.steps.{self.name}.grammar: this step has no grammar of its own: write one")
-        known = slots or {}
-        text = SLOT.sub(lambda slot: known.get(slot[1], slot[0]), own or grammar(f"{FOLDER}/{self.name}"))
-        return decoding.model_copy(update={"grammar": text})
+        if self.schema is None:
+            raise InputError(f"emo_pillars.steps.{self.name}.response_format: write a schema, this step has none")
+        return decoding.model_copy(
+            update={"response_format": json.dumps(self.schema(wording.taxonomy), sort_keys=True)}
+        )
 
     def rules(self, quality: Any, top: int = 5, form: str = PLAIN, wording: Wording = OURS) -> Rules:
         """Return the rules by which its answers are read."""
@@ -217,23 +194,3 @@ def text_schema(name: str) -> dict[str, Any]:
 def child_id(parent: str) -> Column:
     """Return the id of an item: its unit's id and its place."""
     return F.concat(parent, F.lit("-"), F.col("place").cast("string"))
-
-
-def slots_of(template: str, prompt: str) -> dict[str, str] | None:
-    """Return the contents of a template's slots in a prompt; None for a prompt of another template."""
-    match = _pattern(template).fullmatch(prompt)
-    return None if match is None else match.groupdict()
-
-
-@lru_cache
-def _pattern(template: str) -> re.Pattern[str]:
-    pieces = SLOT.split(template)
-    seen = set()
-    pattern = ""
-    for place, piece in enumerate(pieces):
-        if place % 2 == 0:
-            pattern += re.escape(piece)
-        else:
-            pattern += f"(?P={piece})" if piece in seen else f"(?P<{piece}>.*?)"
-            seen.add(piece)
-    return re.compile(pattern, re.DOTALL)

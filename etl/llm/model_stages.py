@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from pyspark.sql import DataFrame
 
-from conf.errors import InputError
 from conf.llm_settings import LlmSettings
 from conf.settings import Settings
 from conf.training_settings import LabelPrecision
@@ -13,7 +12,6 @@ from etl.llm.requests import distinct_requests, with_answers
 from etl.pipeline.model_loader import ResolvedModel
 from etl.pipeline.outcome import Outcome
 from etl.pipeline.signatures import At, Receiver, receiver_of
-from etl.pipeline.spark_api import GPUS_OF_TASK, gpus_of_task
 from etl.pipeline.stage_run import StageRun
 from etl.pipeline.stages import Declare, Incremental, RowAccounting, Stage, Units, stage
 from etl.tables import Table
@@ -181,19 +179,9 @@ def passage_scores(passages: DataFrame, run: StageRun, model: str) -> DataFrame:
 
 
 def source(run: StageRun, name: str, llm: LlmSettings) -> "Source":
-    """Return the source of answers of the model ``models.<name>``.
-
-    Raises:
-        InputError: tasks would share a GPU, of which each one's server takes the whole.
-    """
+    """Return the source of answers of the model ``models.<name>``."""
     from udfs.generate import source_of
 
     model = run.model(name).required
     compute = run.compute
-    gpus = gpus_of_task(run.spark.conf.get)
-    kind = kind_of(model.identity)
-    if kind.whole_gpu and 0 < gpus < 1:
-        raise InputError(
-            f"models.{name}: a server of {kind.prefix} needs a whole GPU a task: set {GPUS_OF_TASK}=1, not {gpus:g}"
-        )
     return source_of(run.worker_path(model), model.identity, llm, compute.threads, compute.partitions)

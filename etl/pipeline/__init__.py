@@ -2,7 +2,7 @@
 
 from etl.pipeline.signatures import UNCOUNTED, At, While
 from etl.pipeline.stage_run import StageRun
-from etl.pipeline.stages import Declare, FromFiles, Incremental, Model, RowAccounting, Stage, Trial, Units, stage
+from etl.pipeline.stages import Declare, FromFiles, Incremental, Model, RowAccounting, Stage, Units, stage
 
 __all__ = [
     "UNCOUNTED",
@@ -14,7 +14,6 @@ __all__ = [
     "RowAccounting",
     "Stage",
     "StageRun",
-    "Trial",
     "Units",
     "While",
     "stage",

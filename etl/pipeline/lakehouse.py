@@ -16,17 +16,14 @@ from conf.settings import LakehouseSettings
 from etl.pipeline import local_delta
 from etl.pipeline.folders import Folders, located
 from etl.pipeline.spark_api import is_connect, is_local
-from etl.pipeline.spark_tables import CHANGE_FEED, SparkTables
-from etl.pipeline.storage import EVERYTHING, Commit, TableStorage, path_of, reference_of
+from etl.pipeline.spark_tables import EVERYTHING, Commit, SparkTables, path_of, reference_of
 from etl.tables import EMPTY_IF_ABSENT, NAMES, TABLES, Table, empty_statement, in_set, view_statements
 from etl.tables.hidden_secrets import without_secrets
 from etl.tables.model import sql_text
 from etl.tables.ops import DROPPED, STAGE_RUNS
 
-CHECK = "delta.constraints."
 
-
-def storage_of(spark: SparkSession, settings: LakehouseSettings, small: bool) -> TableStorage:
+def storage_of(spark: SparkSession, settings: LakehouseSettings, small: bool) -> SparkTables:
     """Return how the tables of a lakehouse are kept: delta-rs writes those in folders of this machine, if it can.
 
     Args:
@@ -59,7 +56,7 @@ class Lakehouse:
         self._identities: dict[str, str | None] = {}
 
     @cached_property
-    def storage(self) -> TableStorage:
+    def storage(self) -> SparkTables:
         """How the tables are kept."""
         return storage_of(self.spark, self.settings, self._small)
 
@@ -108,29 +105,6 @@ class Lakehouse:
             self.storage.create(table)
             self._identities.pop(self.own_name(table), None)
 
-    def feed_changes(self, table: Table) -> None:
-        """Turn the change data feed of a table on, from its next commit, if the table is there without one."""
-        if self.exists(table):
-            detail = self.spark.sql(f"DESCRIBE DETAIL {self.reference(table)}").select("properties").first()
-            if detail is not None and detail[0].get(CHANGE_FEED) != "true":
-                self.spark.sql(f"ALTER TABLE {self.reference(table)} SET TBLPROPERTIES ('{CHANGE_FEED}' = 'true')")
-
-    def renew_checks(self, table: Table) -> bool:
-        """Replace the CHECKs of a table that an earlier version of the program made; return whether any differed.
-
-        A CHECK whose rule changes gets another name, so that names alone are compared.
-        """
-        if not self.exists(table):
-            return False
-        reference = self.reference(table)
-        detail = self.spark.sql(f"DESCRIBE DETAIL {reference}").select("properties").first()
-        known = {key.removeprefix(CHECK) for key in (detail[0] if detail is not None else {}) if key.startswith(CHECK)}
-        for name in sorted(known - table.checks.keys()):
-            self.spark.sql(f"ALTER TABLE {reference} DROP CONSTRAINT {name}")
-        for name in sorted(table.checks.keys() - known):
-            self.spark.sql(f"ALTER TABLE {reference} ADD CONSTRAINT {name} CHECK ({table.checks[name]})")
-        return known != set(table.checks)
-
     def read(self, table: Table) -> DataFrame:
         """Return the table's rows; none where the table was never written. Columns that it lacks yet are null."""
         return self.storage.read(table)
@@ -140,7 +114,7 @@ class Lakehouse:
         return self.storage.rows(table)
 
     def total(self, table: Table, where: tuple[str, str], units: str | None) -> int | None:
-        """Return the number of rows, or the sum of ``units``; see `TableStorage.total`."""
+        """Return the number of rows, or the sum of ``units``; see `SparkTables.total`."""
         return self.storage.total(table, where, units)
 
     def read_version(self, table: Table, identity: str | None) -> DataFrame | None:

@@ -10,16 +10,15 @@ import fcntl
 import json
 import os
 import socket
-import stat
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any
 
 from pyspark.sql import SparkSession
 
-from conf.errors import InputError, InUseError
+from conf.errors import InUseError
 from conf.places import local_path
 from conf.redaction import without_user_info
 from conf.settings import Settings
@@ -51,14 +50,13 @@ def local_lease(root: str, stage: str, wait_minutes: float) -> Iterator[bool]:
 
     Raises:
         InUseError: another run holds it.
-        InputError: the lock's place is a link or no file.
     """
     if _is_store(root):
         yield False
         return
     folder = _folder(root, FOLDER)
     folder.mkdir(parents=True, exist_ok=True)
-    with _opened(folder / stage) as file:
+    with (folder / stage).open("a+", encoding="utf-8", errors="replace") as file:
         until = time.monotonic() + 60 * wait_minutes
         while True:
             try:
@@ -79,28 +77,6 @@ def local_lease(root: str, stage: str, wait_minutes: float) -> Iterator[bool]:
         file.write(json.dumps(holder()))
         file.flush()
         yield True
-
-
-def _opened(place: Path) -> TextIO:
-    """Open a lock's file to read and write, and make it. A link is refused, because what it leads to would be emptied.
-
-    Raises:
-        InputError: the place is a link, a folder or a pipe.
-    """
-    try:
-        number = os.open(place, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o644)
-    except OSError as error:
-        if error.errno in (errno.ELOOP, errno.EISDIR, errno.ENXIO):
-            raise _no_file(place) from None
-        raise
-    if not stat.S_ISREG(os.fstat(number).st_mode):
-        os.close(number)
-        raise _no_file(place)
-    return os.fdopen(number, "r+", encoding="utf-8", errors="replace")
-
-
-def _no_file(place: Path) -> InputError:
-    return InputError(f"{place} is no file but a link or a folder, and a run writes its lock there: delete it")
 
 
 @contextmanager

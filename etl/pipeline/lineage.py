@@ -124,12 +124,7 @@ class StageLog:
         event = replace(event, started=max(event.started, datetime.fromtimestamp(after, UTC)))
         row = vars(event) | {"detail": redacted(event.detail) if event.detail else event.detail}
         lineage = {"stage": event.stage, "event": event.event}
-        try:
-            self._lakehouse.append_row(STAGE_RUNS, row, lineage)
-        except Exception:
-            if not self._lakehouse.renew_checks(STAGE_RUNS):  # an earlier version knew fewer kinds of events
-                raise
-            self._lakehouse.append_row(STAGE_RUNS, row, lineage)
+        self._lakehouse.append_row(STAGE_RUNS, row, lineage)
         self._events.append(event)
 
 

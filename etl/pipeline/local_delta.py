@@ -17,8 +17,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from conf.settings import LakehouseSettings
 from etl.pipeline.spark_api import arrow_table
-from etl.pipeline.spark_tables import SparkTables
-from etl.pipeline.storage import EVERYTHING, Commit
+from etl.pipeline.spark_tables import EVERYTHING, PROPERTIES, Commit, SparkTables
 from etl.tables import Table
 
 if TYPE_CHECKING:
@@ -95,22 +94,16 @@ def keeps(folder: str) -> bool:
     return _CHANGED.search(folder) is None
 
 
-def stored_files(target: "DeltaTable", folder: str) -> list[str]:
-    """Return the paths of an `opened` table's files.
+def stored_sizes(target: "DeltaTable", folder: str) -> dict[str, int]:
+    """Return the sizes of a table's files in bytes, by path.
 
-    Those that delta-rs gives are encoded, and of the folder that links lead to.
+    The paths that delta-rs gives are encoded, and of the folder that links lead to.
     """
     import pyarrow as pa
 
-    names = pa.table(target.get_add_actions(flatten=True))["path"].to_pylist()
-    return [f"{folder}/{unquote(name)}" for name in names]
-
-
-def stored_bytes(target: "DeltaTable") -> int:
-    """Return the size of an `opened` table's files."""
-    import pyarrow as pa
-
-    return sum(pa.table(target.get_add_actions(flatten=True))["size_bytes"].to_pylist())
+    added = pa.table(target.get_add_actions(flatten=True))
+    names = (f"{folder}/{unquote(name)}" for name in added["path"].to_pylist())
+    return dict(zip(names, added["size_bytes"].to_pylist(), strict=True))
 
 
 def total(target: "DeltaTable", where: tuple[str, str], units: str | None) -> int:
@@ -218,7 +211,7 @@ class LocalTables(SparkTables):
         return found
 
     def create(self, table: Table) -> None:
-        create(self.folder(table), table, self.properties(table))
+        create(self.folder(table), table, PROPERTIES)
 
     def rows(self, table: Table) -> list[dict[str, Any]]:
         there = self.opened(table)
@@ -233,46 +226,36 @@ class LocalTables(SparkTables):
 
 
 class SmallTables(LocalTables):
-    """Tables in folders of this machine whose changes fit into the driver: delta-rs does all but merges.
-
-    Spark also takes the tables whose changes are fed to others.
-    """
-
-    def small(self, table: Table) -> "DeltaTable | None":
-        """Return the table as `opened` does; None where its changes are fed to others, too."""
-        return None if table.name in self.settings.change_data_feed else self.opened(table)
+    """Tables in folders of this machine whose changes fit into the driver: delta-rs does all but merges."""
 
     def read(self, table: Table) -> DataFrame:
-        if (there := self.small(table)) is None:
+        if (there := self.opened(table)) is None:
             return super().read(table)
-        if not (parts := stored_files(there, self.folder(table))):
+        if not (parts := stored_sizes(there, self.folder(table))):
             return self.no_rows(table)
         # Spark takes half a second to read a changed table's log, and a tenth of that to find these files.
         plain = {"basePath": self.folder(table), _GLOB: "false"}
         found = self.spark.read.schema(table.ddl).options(**plain).parquet(*parts)
         selected = found.select(*table.columns) if table.partitioned_by else found
         # Frames built on one partition need no exchange, which takes Spark longer than so few rows.
-        return selected.coalesce(1) if stored_bytes(there) <= _ONE_TASK else selected
+        return selected.coalesce(1) if sum(parts.values()) <= _ONE_TASK else selected
 
     def write(self, table: Table, rows: DataFrame, commit: Commit) -> None:
-        if table.name in self.settings.change_data_feed:
-            super().write(table, rows, commit)
-            return
         few = arrow_table(rows, table.schema)
         if commit.skip_empty and few.num_rows == 0:
             return
         if not self.exists(table):
             self.create(table)
-        if (there := self.small(table)) is not None:
+        if (there := self.opened(table)) is not None:
             write(there, few, commit.metadata, where=commit.where, once=commit.once)
         else:
             super().write(table, rows, commit)
 
     def delete(self, table: Table, where: str, metadata: str) -> None:
-        if (there := self.small(table)) is not None:
+        if (there := self.opened(table)) is not None:
             delete(there, where, metadata)
         else:
             super().delete(table, where, metadata)
 
     def total(self, table: Table, where: tuple[str, str], units: str | None) -> int | None:
-        return None if (there := self.small(table)) is None else total(there, where, units)
+        return None if (there := self.opened(table)) is None else total(there, where, units)

@@ -1,14 +1,12 @@
-"""A look at the models that stages will use, before a session opens: they are there, and their weights are whole."""
+"""A look at the models that stages will use, before a session opens: they are there, and their files are whole."""
 
 from collections.abc import Iterator, Mapping, Sequence
 
 from conf.errors import InputError
 from conf.section import Counts
 from conf.settings import Settings
-from conf.training_settings import CLASSIFIERS, LANGUAGE_MODELS
 from etl.pipeline.locations import model_at
 from etl.pipeline.model_loader import is_installed, is_uri
-from etl.pipeline.model_weights import CLASSIFIER, ENCODER, LANGUAGE_MODEL, check_weights
 from etl.pipeline.outside_files import paths_of
 from etl.pipeline.planner import given_model, is_off
 from etl.pipeline.signatures import setting
@@ -44,35 +42,24 @@ def model_faults(stages: Sequence[Stage], settings: Settings, *, on_disk: bool =
         on_disk: whether only models in folders and packages are looked at, and no registry or hub is asked.
     """
     trained = {stage.writes.name for stage in stages if isinstance(stage.writes, Model)}
-    known: dict[tuple[str, str | None], str | None] = {}
+    known: dict[str, str | None] = {}
     faults: dict[str, str] = {}
     for stage in stages:
         if given_model(stage, settings) is not None or is_off(stage, settings):
             continue
         for key, uri in _uris(stage, settings, on_disk):
-            name = key.removeprefix(_SECTION)
-            use = _use(name)
-            if uri.startswith("models:") and name in trained:
+            if uri.startswith("models:") and key.removeprefix(_SECTION) in trained:
                 continue
-            if (uri, use) not in known:
-                known[uri, use] = _fault(uri, use, settings)
-            if (fault := known[uri, use]) is not None:
+            if uri not in known:
+                known[uri] = _fault(uri, settings)
+            if (fault := known[uri]) is not None:
                 faults.setdefault(stage.name, f"{key}: {fault}")
     return faults
 
 
-def _use(name: str) -> str | None:
-    """Return as what the model of a setting is loaded; None for those that this project trains."""
-    if name in CLASSIFIERS:
-        return CLASSIFIER
-    if name in LANGUAGE_MODELS:
-        return LANGUAGE_MODEL
-    return ENCODER if name.endswith(("encoder", "encoders")) else None
-
-
-def _fault(uri: str, use: str | None, settings: Settings) -> str | None:
+def _fault(uri: str, settings: Settings) -> str | None:
     try:
-        check_weights(model_at(uri, settings, settings.models.share).path, use)
+        model_at(uri, settings, settings.models.share)
     except InputError as error:
         return str(error)
     except Exception:

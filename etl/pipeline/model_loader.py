@@ -91,7 +91,7 @@ def resolve(
     Args:
         uri: `hf:NAME[@REVISION]`, `pkg:PACKAGE`, `pkg:PART_001..005` (a zip in numbered packages), `file:DIR`,
             `models:/NAME@ALIAS`, `models:/NAME/VERSION`, `openai:NAME` for a model of a server, or `recorded:FILE` for
-            recorded answers. `gguf:`, `vllm:` or `vllm-offline:` before one of the others names the same model, to be
+            recorded answers. `gguf:` before one of the others names the same model, to be
             run by llama.cpp, by a server that workers start, or by vLLM within them.
         cache_dir: folder for downloads, in subfolders named by content; on a cluster a shared path.
         tracking_uri: MLflow's tracking store, for `models:/`.
@@ -125,7 +125,6 @@ def resolve(
     elif scheme == "file":
         folder = model_folder(uri)
         _require_weights(uri, folder)
-        _require_no_links_out(uri, folder)
         model = _by_content(folder, f"file:{folder.name}")
     elif scheme == "models":
         return _from_registry(uri, name, cache_dir, tracking_uri, registry_uri)
@@ -204,23 +203,6 @@ def _require_weights(uri: str, folder: Path) -> None:
         raise InputError(f"model {uri}: no folder {folder}: check the path")
     if not _weights(folder):
         raise InputError(f"model {uri}: only safetensors and GGUF are read, and {folder} has neither")
-
-
-def _require_no_links_out(uri: str, folder: Path) -> None:
-    """Raise an InputError where a file of a folder is a link to a file elsewhere, whose content would be copied.
-
-    A snapshot in the hub's cache consists of links to the blobs of its own repository, which are followed.
-    """
-    blobs = folder.parent.parent / "blobs" if folder.parent.name == "snapshots" else folder
-    for path in sorted(folder.rglob("*")):
-        if not path.is_symlink():
-            continue
-        target = path.resolve()
-        name = path.relative_to(folder).as_posix()
-        if not target.exists():
-            raise InputError(f"model {uri}: {name} is a link to {target}, which is not there: copy the file there")
-        if not target.is_relative_to(folder) and not target.is_relative_to(blobs):
-            raise InputError(f"model {uri}: {name} is a link out of the folder, to {target}: put the file itself there")
 
 
 def _weights(folder: Path) -> list[Path]:

@@ -12,14 +12,15 @@ from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
 from conf.errors import InputError
+from conf.removed_settings import MOVED_DEFAULTS
 from conf.section import Counts
-from conf.settings import Settings
+from conf.settings import Settings, without
 from etl.pipeline.lakehouse import Lakehouse
 from etl.pipeline.lineage import StageEvent, StageLog, package_version, run_id_of
 from etl.pipeline.locations import model_at
 from etl.pipeline.model_loader import NO_MODEL, ResolvedModel
 from etl.pipeline.spark_api import cores
-from etl.pipeline.stages import REGISTRY, Model, Stage, setting
+from etl.pipeline.stages import FILES_OF, REGISTRY, Model, Stage, recorded, setting
 from etl.tables import Table
 from etl.tables.ops import DROPPED
 
@@ -166,7 +167,7 @@ def what_changed(before: Mapping[str, str], now: Mapping[str, str]) -> str | Non
     """
     if not before:
         return None
-    names = sorted(name for name in before.keys() | now.keys() if before.get(name) != now.get(name))
+    names = _other_settings(before, now)
     if not names:
         return None
     told = [_told(name, before.get(name), now.get(name)) for name in names[:NAMED]]
@@ -174,10 +175,37 @@ def what_changed(before: Mapping[str, str], now: Mapping[str, str]) -> str | Non
     return f"{', '.join(told)}{f' and {others} more' if others > 0 else ''} changed"
 
 
+def _other_settings(before: Mapping[str, str], now: Mapping[str, str]) -> list[str]:
+    """Return the settings, or files that they name, with another value than before, without those at a gone default."""
+    names = sorted(name for name in before.keys() | now.keys() if before.get(name) != now.get(name))
+    changed = [name for name in names if name in now or not _was_default(name, before[name])]
+    return [name for name in changed if not _default_moved(name, before.get(name), now.get(name))]
+
+
+def _default_moved(name: str, before: str | None, now: str | None) -> bool:
+    """Return whether a setting had the default of an earlier version and has that of this one."""
+    moved = MOVED_DEFAULTS.get(name)
+    return moved is not None and (before, now) == tuple(map(recorded, moved))
+
+
+def _was_default(name: str, value: str) -> bool:
+    """Return whether what was recorded is the default of a setting that is gone: of one for files, that it had none."""
+    found = without(name.removeprefix(FILES_OF))
+    if found is None:
+        return False
+    return value == recorded([] if name.startswith(FILES_OF) and not found.default else found.default)
+
+
+def same_settings(event: StageEvent, settings_hash: str, covered: Mapping[str, str]) -> bool:
+    """Return whether a run had these settings, or others only in those that are gone since and had their default."""
+    before = event.settings or {}
+    return event.settings_hash == settings_hash or (bool(before) and not _other_settings(before, covered))
+
+
 def _told(name: str, before: str | None, now: str | None) -> str:
     values = (before, now)
     shown = all(one is not None and not one.startswith(("sha256:", "[")) for one in values)
-    return f"{name} ({before} -> {now})" if shown and not name.startswith(("the files of ", "conf/")) else name
+    return f"{name} ({before} -> {now})" if shown and not name.startswith((FILES_OF, "conf/")) else name
 
 
 @dataclass(frozen=True)
@@ -196,6 +224,15 @@ class StagePlan:
     def identities(self) -> dict[str, str]:
         """The models' identities by name."""
         return {name: model.identity for name, model in self.models.items()}
+
+    def same_rules(self, event: StageEvent, stage: Stage) -> bool:
+        """Return whether a run had the same version of the stage, settings and models."""
+        same = event.stage_version == stage.version and same_settings(event, self.settings_hash, self.covered)
+        return same and self.same_models(event)
+
+    def same_models(self, event: StageEvent) -> bool:
+        """Return whether a run had the same models; one that the stage uses no longer is none."""
+        return {name: one for name, one in event.models.items() if name in self.models} == self.identities
 
 
 def event_of(stage: Stage, plan: StagePlan | None, event: str, **facts: Any) -> StageEvent:
@@ -351,15 +388,16 @@ class PipelineContext:
             return _Need(None if self.is_off(stage) else "first run")
         if last.stage_version != stage.version:
             return _Need("its rules changed", rebuild=True)
-        if last.settings_hash != present.settings_hash:
+        if not same_settings(last, present.settings_hash, present.covered):
             files = " or the files that they name" if stage.keys(Counts.FILES) or stage.fingerprint else ""
             why = what_changed(last.settings or {}, present.covered) or f"its settings{files} changed"
             return _Need(why, rebuild=not _planned(stage))
-        if last.models != present.identities:
+        if not present.same_models(last):
             names = ", ".join(_changed(last.models, present.identities))
             return _Need(f"model {names} changed", rebuild=not (_planned(stage) or _kept(stage)))
         grown = self.settings.pipeline.retrain_on_growth or not isinstance(stage.writes, Model)
-        if _there(last.input_versions) != _there(present.inputs) and grown:
+        read = {name: version for name, version in last.input_versions.items() if name in present.inputs}
+        if _there(read) != _there(present.inputs) and grown:
             return _Need(f"{', '.join(_changed(last.input_versions, present.inputs))} changed")
         return _Need(self._output_problem(stage, last))
 
@@ -375,9 +413,7 @@ class PipelineContext:
             goes_on = need.why is not None
             return replace(need, why="goes on after the last commit of a run that was stopped") if goes_on else need
         # Rows of a run under other settings must not be mixed with this one's.
-        then = (unfinished.settings_hash, unfinished.stage_version, unfinished.models)
-        other = then != (present.settings_hash, stage.version, present.identities)
-        rebuild = need.rebuild or (other and not _planned(stage))
+        rebuild = need.rebuild or not (present.same_rules(unfinished, stage) or _planned(stage))
         return _Need(need.why or "an earlier run was stopped", rebuild)
 
     def _after_foreign_changes(self, stage: Stage, need: _Need) -> _Need:
@@ -401,8 +437,7 @@ class PipelineContext:
         last = self.log.last(stage.name, "done")
         if last is None or plan.rebuild or plan.why == ASKED_AGAIN or self.log.state(stage.name) != "done":
             return None
-        then = (last.stage_version, last.settings_hash, last.models)
-        if then != (stage.version, plan.settings_hash, plan.identities) or self._output_problem(stage, last):
+        if not plan.same_rules(last, stage) or self._output_problem(stage, last):
             return None
         return last if self.units_dropped.get(stage.name, 0) == (last.rows_dropped or 0) else None
 

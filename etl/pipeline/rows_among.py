@@ -1,7 +1,6 @@
 """The rows of a large table that belong to a batch, or that are new, without a shuffle or a read of the rest."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from functools import reduce
 from operator import or_
 from urllib.parse import unquote, urlsplit
@@ -17,8 +16,6 @@ MOST_COMPARED = 100
 """Values of a batch that are compared one by one with the statistics of a table's stored files."""
 MOST_FILES = 16
 """Stored files of a table that are read whole: to look which of them have the rows takes longer."""
-MOST_ADDED = 1_000_000
-"""New rows of a table whose keys go to all tasks; with more, the table is read whole."""
 STORED = "_metadata.file_path"
 _GLOB = "__globPaths__"
 
@@ -43,54 +40,6 @@ def rows_among(table: DataFrame, column: str, batch: DataFrame) -> DataFrame:
     among = is_one_of(column, named)
     stored = _holding(table, among)
     return (table if stored is None else stored).where(among)
-
-
-@dataclass(frozen=True)
-class Changed:
-    """How a table differs from an earlier version of it.
-
-    Attributes:
-        now: its rows.
-        added: those in stored files that the earlier version has not; their number is ``count``.
-        gone: the rows in stored files that the earlier version alone has.
-    """
-
-    now: DataFrame
-    added: DataFrame
-    count: int
-    gone: DataFrame
-
-    def among_added(self, columns: Sequence[str]) -> DataFrame:
-        """Return the rows, added ones and others, with values of these columns that added rows have.
-
-        No other column is read. The added rows' values go to the tasks, so that nothing is sent for the other rows.
-        """
-        values = [F.coalesce(F.col(name).cast("string"), F.lit("\0")).alias(name) for name in columns]
-        added = self.added.select(*values).distinct()
-        return self.now.select(*values).join(F.broadcast(added), list(columns), "left_semi")
-
-
-def changes_since(now: DataFrame, then: DataFrame) -> Changed | None:
-    """Return how a table differs from an earlier version, by their stored files.
-
-    Args:
-        now: rows as `Lakehouse.read` returns them.
-        then: the same table's, as `Lakehouse.read_version` returns them.
-
-    Returns:
-        None where files do not tell: rows are in no Parquet files, or some rows of a file do not count any more; and
-        where more than ``MOST_ADDED`` rows are new.
-    """
-    try:
-        (files, before) = (set(now.inputFiles()), set(then.inputFiles()))
-        if not all(path.endswith(".parquet") for path in files | before):
-            return None
-        (added, gone) = (_stored_in(now, files - before), _stored_in(now, before - files))
-        count = added.count()
-        same = count <= MOST_ADDED and then.count() - gone.count() == now.count() - count
-    except (PySparkException, Py4JError):  # files of a catalog that lets nobody read them
-        return None
-    return Changed(now, added, count, gone) if same else None
 
 
 def rows_added(now: DataFrame, then: DataFrame) -> DataFrame | None:

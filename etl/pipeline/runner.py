@@ -1,7 +1,6 @@
 """Run a stage: whole, in incremental batches, or a training; ledgers are committed first, the main table last."""
 
-import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -17,8 +16,7 @@ from etl.pipeline.locations import model_places
 from etl.pipeline.outcome import DROPPED_DDL, LocalOutcome, Outcome, Trained, with_version
 from etl.pipeline.planner import PipelineContext, StagePlan, event_of
 from etl.pipeline.progress import Progress
-from etl.pipeline.rows_among import Changed, changes_since, rows_added
-from etl.pipeline.signatures import setting
+from etl.pipeline.rows_among import rows_added
 from etl.pipeline.spark_api import cached, is_frame, task_seconds
 from etl.pipeline.stage_run import Compute, StageRun, Tracking
 from etl.pipeline.stages import Incremental, Model, Stage, Units
@@ -26,9 +24,6 @@ from etl.tables import Table
 from etl.tables.ops import WORK_VERSION
 
 NOTHING_DELETED = "nothing was deleted: restore them, or run once with --accept-loss"
-MOST_TRIED = 1_000
-"""Units that are worked on for a trial; of more, the loss is estimated within 3 points."""
-_SHARES = 1_000_000
 
 
 class StageError(RuntimeError):
@@ -59,6 +54,25 @@ def run_stage(context: PipelineContext, stage: Stage, plan: StagePlan, progress:
     return done
 
 
+def stage_run_of(
+    context: PipelineContext, stage: Stage, plan: StagePlan, say: Callable[[str], None] = print
+) -> StageRun:
+    """Return the run of a stage as its functions see it."""
+    settings = context.settings
+    (folder, store) = model_places(settings)
+    return StageRun(
+        plan.models,
+        context.spark,
+        folder,
+        Compute.of(settings, context.spark),
+        Tracking(settings.lakehouse, settings.mlflow),
+        stage.name,
+        say,
+        plan.inputs,
+        store,
+    )
+
+
 class _Runner:
     """One run of one stage."""
 
@@ -70,19 +84,7 @@ class _Runner:
         self.lakehouse = context.lakehouse
         self.ledger = Ledger(context.lakehouse, stage.name, stage.quarantine)
         self.event = event_of(stage, plan, "started", settings=plan.covered)
-        settings = context.settings
-        (folder, store) = model_places(context.settings)
-        self.stage_run = StageRun(
-            plan.models,
-            context.spark,
-            folder,
-            Compute.of(settings, context.spark),
-            Tracking(settings.lakehouse, settings.mlflow),
-            stage.name,
-            progress.say,
-            plan.inputs,
-            store,
-        )
+        self.stage_run = stage_run_of(context, stage, plan, progress.say)
         self.frames = [context.lakehouse.read(table) for table in stage.reads]
         by_row = stage.incremental is not None and stage.incremental.row_by_row
         self.before = context.run_before(stage, plan) if by_row else None
@@ -179,8 +181,6 @@ class _Runner:
         # Kept units are left out: these are texts, of which each query reads the present ones.
         once = self.context.small or not incremental.units.kept
         prepared = cached(prepared) if once and added is None else prepared
-        if not resuming:
-            self._refuse_loss(table, incremental, prepared)
         if self.plan.rebuild and not resuming:
             self.lakehouse.delete(table, "true", self.event.lineage(0))
             self.ledger.clear(self.event)
@@ -204,25 +204,13 @@ class _Runner:
         self.event = replace(self.event, slices=batches.count)
         if batches.work and not resuming:
             self.context.log.add(self.event)
-        for number in self.progress.batches(batches, incremental.name or self.stage.units.name, incremental.units.kept):
+        for number in self.progress.batches(batches, incremental.name or self.stage.units.name):
             self._batch(table, incremental, pending, batches, number)
         rows = self._done_rows(table)
         if "model" in table.key and incremental.units.kept:
             rows = rows.join(prepared.select(incremental.key), incremental.key, "left_semi")
         all_rows = "model" not in table.key
-        grown = self._growth(table) if all_rows and incremental.units is Units.VERSIONED else None
-        return self._done(table, self._balance(table, came, rows, all_rows, grown))
-
-    def _growth(self, table: Table) -> tuple[int, Changed] | None:
-        """Return what an earlier run counted in the table, and the stored files that differ since; None: not known."""
-        last = self.context.log.last(self.stage.name, "done")
-        if last is None or last.rows_out is None or self.plan.rebuild or last.stage_version != self.stage.version:
-            return None
-        if self.context.small or table.partitioned_by:
-            return None
-        then = self.lakehouse.read_version(table, last.output_version)
-        changed = None if then is None else changes_since(self.lakehouse.read(table), then)
-        return None if changed is None else (last.rows_out, changed)
+        return self._done(table, self._balance(table, came, rows, all_rows))
 
     def _rows_added(self, incremental: Incremental, before: StageEvent) -> DataFrame | None:
         """Return the rows that the first input has gained since an earlier run; None where all rows are looked at."""
@@ -232,55 +220,6 @@ class _Runner:
             return None
         then = self.lakehouse.read_version(first, before.input_versions.get(first.name))
         return None if then is None else rows_added(self.frames[0], then)
-
-    def _refuse_loss(self, table: Table, incremental: Incremental, prepared: DataFrame) -> None:
-        """Raise a LossError where too much of the table would be lost with the units that are worked on again.
-
-        Up to ``MOST_TRIED`` of them, by the hash of their key or version, are worked on for it, and nothing is kept.
-        """
-        trial = incremental.trial
-        settings = self.context.settings
-        if trial is None or settings.pipeline.accept_loss or not self.lakehouse.exists(table):
-            return
-        (key, unit) = (incremental.key, incremental.unit)
-        present = self.lakehouse.read(table)
-        again = with_version(present).join(prepared.select(key), key, "left_semi")
-        if not self.plan.rebuild:
-            again = again.join(prepared.select(unit), unit, "left_anti")
-        sizes = [F.count("*"), F.expr(trial.content)]
-        found = collected({"all": (present, sizes), "again": (again, sizes)})
-        (all_units, all_content), (units, content) = found["all"], found["again"]
-        if not units:
-            return
-        groups = prepared.join(again.select(key), key, "left_semi").select(unit[-1]).distinct()
-        share = F.lit(math.ceil(_SHARES * MOST_TRIED / max(units, MOST_TRIED)))
-        groups = groups.where(F.pmod(F.xxhash64(unit[-1]), F.lit(_SHARES)) < share)
-        tried = cached(prepared.join(groups, unit[-1], "left_semi"))
-        outcome = self._outcome(table, (tried, *self.frames[1:]))
-        before = again.join(tried.select(key), key, "left_semi")
-        unread = outcome.quarantined if outcome.quarantined is not None else before.limit(0)
-        unread = unread.join(before.select(key), key, "left_semi")
-        content_after = F.expr(trial.content)
-        tries = collected(
-            {"before": (before, sizes), "after": (outcome.rows, [content_after]), "unread": (unread, [F.count("*")])}
-        )
-        (before_units, before_content), (after,), (lost,) = tries["before"], tries["after"], tries["unread"]
-        # What was tried stands for all units that are worked on again.
-        unreadable = (lost / before_units) * (units / all_units) if before_units else 0.0
-        kept = min(1.0, (after or 0) / before_content) if before_content else 1.0
-        shrunk = (1 - kept) * (content or 0) / (all_content or 1)
-        example = unread.agg(F.min(key)).collect()[0][0] if lost else None
-        self.context.spark.catalog.clearCache()
-        name = self.stage.units.name
-        losses = {
-            trial.quarantined: (unreadable, f"the {name} can no longer be read, such as {example}"),
-            trial.shrunk: (shrunk, f"what was read is missing in {name} that have changed"),
-        }
-        for limit, (loss, what) in losses.items():
-            most = setting(settings, limit)
-            if loss > most:
-                line = f"{loss:.1%} of {what}; more than {limit}={most} allows; {NOTHING_DELETED}"
-                raise LossError(f"{self.stage.name}: {line}")
 
     def _pending(self, table: Table, incremental: Incremental, prepared: DataFrame, resuming: bool) -> DataFrame:
         """Return units not yet in the table nor fully in a ledger; delete rows of vanished and changed ones."""
@@ -357,14 +296,7 @@ class _Runner:
         (model,) = self.plan.models.values()
         return F.col("model") == model.identity
 
-    def _balance(
-        self,
-        table: Table,
-        rows_in: int | DataFrame,
-        rows_out: DataFrame,
-        all_rows: bool = True,
-        grown: tuple[int, Changed] | None = None,
-    ) -> Balance:
+    def _balance(self, table: Table, rows_in: int | DataFrame, rows_out: DataFrame, all_rows: bool = True) -> Balance:
         """Count input, output and ledgers, and check the table's key and a model's errors, in one query.
 
         Args:
@@ -372,8 +304,6 @@ class _Runner:
             rows_in: a number, or a frame to count in.
             rows_out: rows of the table.
             all_rows: whether ``rows_out`` are all of its rows.
-            grown: what an earlier run counted, and what has changed since, of which alone the rows are counted then;
-                keys of other rows are only compared with those of new ones.
 
         Raises:
             StageError: two rows have one key, or a model failed on too many.
@@ -381,14 +311,7 @@ class _Runner:
         units = self.stage.units
         everything = rows_out if all_rows else self.lakehouse.read(table)
         aggregates = {"key": (everything, _keys(table)), **self.ledger.aggregates()}
-        out = [F.expr(units.rows_out)]
-        if grown is None:
-            aggregates["out"] = (rows_out, out)
-        else:
-            (_, changed) = grown
-            aggregates |= {"key": (changed.added, _keys(table)), "out": (changed.added, out)}
-            aggregates["gone"] = (changed.gone, out)
-            aggregates["among"] = (changed.among_added(table.key), [F.count("*")])
+        aggregates["out"] = (rows_out, [F.expr(units.rows_out)])
         if is_frame(rows_in):
             aggregates["in"] = (rows_in, [F.expr(units.rows_in)])
         if not all_rows and "error" in rows_out.columns:
@@ -396,12 +319,10 @@ class _Runner:
         found = collected(aggregates)
         self._check_errors(rows_out, *found.get("errors", (0, 0)))
         rows, keys = found["key"]
-        twice = rows - keys if grown is None else found["among"][0] - keys
-        if twice:
-            raise StageError(f"{table.name} has {twice:,} rows too many for its key {', '.join(table.key)}")
+        if rows != keys:
+            raise StageError(f"{table.name} has {rows - keys:,} rows too many for its key {', '.join(table.key)}")
         came = rows_in if isinstance(rows_in, int) else found["in"][0]
-        went = found["out"][0] if grown is None else grown[0] + found["out"][0] - found["gone"][0]
-        return Balance(came, went, found["dropped"][0], found["quarantined"][0])
+        return Balance(came, found["out"][0], found["dropped"][0], found["quarantined"][0])
 
     def _done(self, table: Table, balance: Balance) -> StageEvent:
         self._check(balance)

@@ -13,10 +13,10 @@ from pyspark import SparkConf
 from pyspark.sql import SparkSession
 
 from conf.settings import Settings
-from etl.pipeline.jars import archive_options, class_path, find_java
+from etl.pipeline.jars import archive_options, class_path
+from etl.pipeline.java_homes import java_home, machine_java
 from etl.pipeline.java_names import remember_java_names
-from etl.pipeline.local_environment import LOOPBACK, heap, take_local_environment
-from etl.pipeline.machine import memory_bytes
+from etl.pipeline.local_environment import LOOPBACK, take_local_environment
 from etl.pipeline.spark_api import (
     GPUS_OF_EXECUTOR,
     GPUS_OF_TASK,
@@ -24,7 +24,6 @@ from etl.pipeline.spark_api import (
     add_packages,
     gpu_share,
     is_local,
-    log_in,
     show_errors_only,
 )
 
@@ -90,9 +89,8 @@ def spark_configuration(settings: Settings) -> dict[str, str]:
     conf |= (LOCAL | (SHORT if spark.short_session else {})) if spark.local else CLUSTER
     if spark.bundled_jars:
         conf |= {"spark.driver.extraClassPath": class_path(), "spark.executor.extraClassPath": class_path()}
-    memory = heap(spark.driver_memory, memory_bytes())[0] if spark.local else spark.driver_memory
-    if memory:
-        conf["spark.driver.memory"] = memory
+    if spark.driver_memory:
+        conf["spark.driver.memory"] = spark.driver_memory
     if spark.parallelism:
         conf[PARALLELISM] = str(spark.parallelism)
     if spark.shuffle_partitions:
@@ -115,11 +113,10 @@ def spark_session(settings: Settings, name: str = "edos-lakehouse") -> SparkSess
     Raises:
         InputError: a local session without fetched jars or without Java.
     """
-    user = None
     if settings.spark.local:
-        user = take_local_environment(settings).user
-    else:
-        find_java()
+        take_local_environment(settings)
+    elif machine_java() is None:
+        os.environ["JAVA_HOME"] = str(java_home())
     builder = SparkSession.builder.appName(name)
     master = settings.spark.master
     remote = master is not None and master.startswith("sc://")
@@ -130,10 +127,6 @@ def spark_session(settings: Settings, name: str = "edos-lakehouse") -> SparkSess
     if settings.spark.set_runtime and not remote and not settings.spark.local:
         for key, value in shared_gpus(SparkConf(), settings.spark.conf).items():
             builder = builder.config(key, value)
-    if user is not None:
-        # Java finds no home folder for a user without a name, and Spark's resolver of packages needs one.
-        ivy = {"spark.jars.ivy": str(Path(tempfile.gettempdir(), "ivy"))}
-        log_in(user, {"spark.master": str(master), **ivy, **spark_configuration(settings)})
     with _java_prints_on_stderr():
         session = builder.getOrCreate()
     if remote and settings.spark.parallelism:

@@ -15,7 +15,7 @@ from typing import Annotated, Any, get_args, get_origin, get_type_hints
 from pydantic.fields import FieldInfo
 from pyspark.sql import DataFrame
 
-from conf.section import Counts, Part, Section, at_added_default, counts_of, places_of_null
+from conf.section import Counts, Part, Section, at_added_default, counts_of, places_elsewhere
 from conf.settings import Settings
 from etl.pipeline.stage_run import StageRun
 
@@ -64,25 +64,18 @@ class Received:
     condition: While | None = None
 
     def value(self, settings: Settings) -> Any:
-        """Return the section, the setting, or a part with its own fields alone.
-
-        A null that stands for another setting is replaced by its value.
-        """
+        """Return the section, the setting, or a part with its own fields alone."""
         found = setting(settings, self.key)
         if self.part is not None:
             found = self.part.model_construct(**{name: getattr(found, name) for name in self.part.model_fields})
-        nulls = {name: place for name, place in self._otherwise.items() if getattr(found, name) is None}
-        return (
-            found.model_copy(update={name: setting(settings, place) for name, place in nulls.items()})
-            if nulls
-            else found
-        )
+        elsewhere = {name: setting(settings, place) for name, place in self._elsewhere.items()}
+        return found.model_copy(update=elsewhere) if elsewhere else found
 
     @property
-    def _otherwise(self) -> dict[str, str]:
-        """The fields that may stand for another setting, each with that one's key."""
+    def _elsewhere(self) -> dict[str, str]:
+        """The fields that have the value of a setting elsewhere, each with that one's key."""
         received = self.part or _field(self.key).annotation
-        return places_of_null(received) if isinstance(received, type) and issubclass(received, Section) else {}
+        return places_elsewhere(received) if isinstance(received, type) and issubclass(received, Section) else {}
 
     @property
     def keys(self) -> dict[str, Counts]:
@@ -91,7 +84,7 @@ class Received:
             fields = {self.key: _field(self.key)}
         else:
             fields = {f"{self.key}.{name}": field for name, field in self.part.model_fields.items()}
-        fields |= {key: _field(key) for key in self._otherwise.values()}
+        fields |= {key: _field(key) for key in self._elsewhere.values()}
         return {key: counts_of(field) if self.counted else Counts.NOTHING for key, field in fields.items()}
 
 

@@ -6,14 +6,12 @@ shared clusters of Databricks speak, has none of them. What cannot work there ra
 
 import logging
 import math
-import re
 import sys
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable
 from functools import lru_cache, partial, reduce
 from pathlib import Path
 from socketserver import BaseServer
-from typing import TYPE_CHECKING, Any, TypeGuard
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeGuard
 
 from py4j.protocol import Py4JError, Py4JNetworkError
 from pyspark import StorageLevel
@@ -33,8 +31,6 @@ PARALLELISM = "spark.lakehouse.parallelism"
 _NO_LIMIT = 2**31 - 1
 """The value by which Spark and its vendors say that nothing limits the executors."""
 _COUNTED = 4_096
-_PYTHON_NODE = re.compile("Pandas|Arrow|Python")
-"""What the names of Spark's physical operators that call Python have in common."""
 
 
 def is_connect(spark: SparkSession) -> bool:
@@ -172,23 +168,6 @@ def is_delta_table(spark: SparkSession, path: str) -> bool:
     return True
 
 
-def log_in(user: str, configuration: Mapping[str, str]) -> None:
-    """Give Hadoop the name of a user whom the system has none for, before a session of this process starts.
-
-    Hadoop asks the system, and without an answer nothing can be read: ``invalid null input: name``.
-
-    Args:
-        user: any name.
-        configuration: of the session, with which its Java process is started.
-    """
-    from pyspark import SparkConf, SparkContext
-
-    conf = SparkConf(loadDefaults=False).setAll(list(configuration.items()))
-    SparkContext._ensure_initialized(conf=conf)  # type: ignore[attr-defined]
-    security: Any = SparkContext._jvm.org.apache.hadoop.security.UserGroupInformation  # type: ignore[union-attr]
-    security.setLoginUser(security.createRemoteUser(user))
-
-
 def show_errors_only(spark: SparkSession) -> None:
     """Set the log's level to ERROR; over Connect the log is the server's.
 
@@ -254,57 +233,25 @@ def add_packages(spark: SparkSession, archive: str) -> None:
         spark.sparkContext.addPyFile(archive)
 
 
-@dataclass(frozen=True)
-class StageWork:
-    """What is done of a running stage of Spark: tasks, those that executors work on now, and rows read so far."""
+class TaskCounts(NamedTuple):
+    """The tasks of the running stages of Spark: those that are done, all, and those that executors work on now."""
 
     done: int
     tasks: int
     at_work: int
-    rows: int
 
 
-def running_stages(spark: SparkSession) -> dict[int, StageWork]:
-    """Return the running stages by number; none over Connect. Rows are as of the executors' last heartbeat."""
+def running_tasks(spark: SparkSession) -> TaskCounts:
+    """Return the tasks of the running stages; none over Connect."""
     if is_connect(spark):
-        return {}
-    stages = _elements(spark.sparkContext._jsc.sc().statusStore().activeStages())
-    return {
-        one.stageId(): StageWork(
-            one.numCompleteTasks(),
-            one.numTasks(),
-            one.numActiveTasks(),
-            one.inputRecords() + one.shuffleReadRecords(),
-        )
-        for one in stages
-    }
-
-
-def rows_from_python(spark: SparkSession) -> int:
-    """Return how many rows have left the last Python function of the running query, as of the last heartbeat.
-
-    A task that asks a model takes minutes, and this is the one count that grows while it runs. Of several running
-    queries that with most rows counts: the writer of a Delta table runs its query inside another one.
-    """
-    if is_connect(spark):
-        return 0
-    store = spark._jsparkSession.sharedState().statusStore()
-    running = [one.executionId() for one in _elements(store.executionsList()) if not one.completionTime().isDefined()]
-    return max((_least_from_python(store, number) for number in running), default=0)
-
-
-def _least_from_python(store: Any, number: int) -> int:
-    """Return the rows of the Python function with the fewest: the last one, as rows come one at a time."""
-    nodes = [one for one in _elements(store.planGraph(number).allNodes()) if _PYTHON_NODE.search(one.name())]
-    values = store.executionMetrics(number)
-    rows = [one for node in nodes for one in _elements(node.metrics()) if one.name() == "number of output rows"]
-    found = [values.get(one.accumulatorId()) for one in rows]
-    return min((int(one.get().replace(",", "")) if one.isDefined() else 0 for one in found), default=0)
-
-
-def _elements(found: Any) -> list[Any]:
-    """Return the elements of a Scala sequence."""
-    return [found.apply(place) for place in range(found.size())]
+        return TaskCounts(0, 0, 0)
+    tracker = spark.sparkContext.statusTracker()
+    found = [one for number in tracker.getActiveStageIds() if (one := tracker.getStageInfo(number)) is not None]
+    return TaskCounts(
+        sum(one.numCompletedTasks for one in found),
+        sum(one.numTasks for one in found),
+        sum(one.numActiveTasks for one in found),
+    )
 
 
 def task_seconds(spark: SparkSession) -> float | None:
@@ -344,11 +291,6 @@ def hadoop_configuration(spark: SparkSession, purpose: str) -> Any:
 def master(spark: SparkSession, purpose: str) -> str:
     """Return the cluster's address; errors as of `java`."""
     return str(_context(spark, purpose).master)
-
-
-def gateway(spark: SparkSession, purpose: str) -> Any:
-    """Return the gateway to the session's Java process; errors as of `java`."""
-    return _context(spark, purpose)._gateway
 
 
 def _context(spark: SparkSession, purpose: str) -> Any:

@@ -16,7 +16,7 @@ from conf.errors import InputError
 from conf.places import local_path
 from conf.redaction import redacted
 from conf.resources import digests, reading_only
-from conf.section import Counts, Section, counted_values
+from conf.section import Counts, Section, counted_values, setting_fields
 from conf.settings import MODELS_OF_SETS, Settings
 from etl.pipeline.model_loader import ResolvedModel
 from etl.pipeline.outside_files import file_digests, is_absent, not_there, paths_of
@@ -67,21 +67,6 @@ class Units(Enum):
 
 
 @dataclass(frozen=True)
-class Trial:
-    """How a stage tries to read again what it has read before, while its table still has the rows of that.
-
-    Attributes:
-        quarantined: setting with the largest share of the table's units that may go to the quarantine in their place.
-        shrunk: setting with the largest share of the table's content that may get lost.
-        content: SQL aggregate over rows of the table that says how much there is.
-    """
-
-    quarantined: str
-    shrunk: str
-    content: str = "count(*)"
-
-
-@dataclass(frozen=True)
 class Incremental:
     """How a stage that reads files or calls a model processes only new keys, in batches.
 
@@ -96,7 +81,6 @@ class Incremental:
             deleted after their batch and the stage stops, so that the next run works on their units.
         failed: SQL condition of rows with an error that another attempt may cure. They are kept until the next run,
             which deletes them and works on their units again.
-        trial: what is tried before rows of units that have changed are deleted; None: nothing.
         row_by_row: whether each row of the first input makes its units by itself, whatever the other rows are. Where
             that input has only gained rows since the last run, the units of those alone are looked at.
         together: a column of ``prepare``; units of one value are in one batch. None: each is by itself.
@@ -111,7 +95,6 @@ class Incremental:
     units: Units = Units.KEYED
     unanswered: str | None = None
     failed: str | None = None
-    trial: Trial | None = None
     row_by_row: bool = False
     together: str | None = None
     rate: Callable[[Mapping[str, ResolvedModel]], float] | None = None
@@ -236,9 +219,9 @@ class Stage:
     def covered(self, settings: Settings) -> tuple[str, dict[str, str]]:
         """Return `settings_hash`, and what counts by name: each setting's value, if it is short, or a digest."""
         declared, outside = self._declared(settings)
-        shown = {key: _short(value) for key, value in _leaves(declared)}
-        shown |= {f"{self._named_source(key)}": _short(value) for key, value in outside.items()}
-        shown |= {f"conf/{pattern}": _short(digests((pattern,))) for pattern in self.resources}
+        shown = {key: recorded(value) for key, value in _leaves(declared)}
+        shown |= {self._named_source(key): recorded(value) for key, value in outside.items()}
+        shown |= {f"conf/{pattern}": recorded(digests((pattern,))) for pattern in self.resources}
         return self._hashed(declared, outside), shown
 
     def _declared(self, settings: Settings) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -260,7 +243,7 @@ class Stage:
 
     def _named_source(self, key: str) -> str:
         """Return what a plan calls files outside the lakehouse: by the settings that name them."""
-        return f"the files of {key if key != 'fingerprint' else ', '.join(self.places) or 'its source'}"
+        return FILES_OF + (key if key != "fingerprint" else ", ".join(self.places) or "its source")
 
     def missing(self, settings: Settings) -> str | None:
         """Return which setting of the stage names a file, folder or model folder that is not there; None: all are."""
@@ -317,6 +300,8 @@ class Stage:
 
 LONGEST_SHOWN = 60
 """Characters of a setting's value that are recorded as they are; of a longer one a digest is."""
+FILES_OF = "the files of "
+"""What the name of recorded files begins with; the settings that name them follow."""
 REGISTRY: dict[str, Stage] = {}
 Declare = Callable[[Callable[..., Any]], Stage]
 
@@ -423,12 +408,12 @@ def _leaves(declared: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
     """Yield the single settings, by key, of those that are sections too."""
     for key, value in declared.items():
         if isinstance(value, Section):
-            yield from _leaves({f"{key}.{name}": getattr(value, name) for name in type(value).model_fields})
+            yield from _leaves({f"{key}.{name}": getattr(value, name) for name in setting_fields(type(value))})
         else:
             yield key, value
 
 
-def _short(value: Any) -> str:
+def recorded(value: Any) -> str:
     """Return a setting's value as JSON without secrets, or a digest of one that is long."""
     text = redacted(json.dumps(value, sort_keys=True, default=_plain))
     return text if len(text) <= LONGEST_SHOWN else f"sha256:{hashlib.sha256(text.encode()).hexdigest()[:16]}"

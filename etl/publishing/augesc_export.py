@@ -10,7 +10,7 @@ from pyspark.sql import functions as F
 from conf import resources
 from conf.augesc_settings import AugescPublishing
 from etl.analysis import croissant
-from etl.analysis.dataset_card import SPLITS, Features, citation, example_row, front_matter
+from etl.analysis.dataset_card import SPLITS, About, Features, citation, example_row, table_rows
 from etl.analysis.pages import shown
 from etl.augesc.post_judges import JUDGES
 from etl.common.splits import split_by_film
@@ -28,7 +28,6 @@ from etl.publishing.exports import (
     fingerprint,
     first_row,
     refuse_foreign,
-    table_rows,
 )
 from etl.tables.augesc import CONVERSATIONS, QUERIES
 from etl.tables.augesc_faults import FAULTS
@@ -73,10 +72,10 @@ def publish_augesc(conversations: DataFrame, queries: DataFrame, run: StageRun, 
         what=ROWS,
     )
     views = rows_of(lakehouse, ("augesc_table_1", "augesc_table_2", "augesc_query_filters"))
-    about = (settings.name, manifest.rows, settings.formats)
+    about = about_augesc(settings.name, manifest.rows, settings.formats)
     example = first_row(run.spark, folder, manifest)
-    folders.write_text(f"{folder}/{CARD}", augesc_card(*about, views, example))
-    folders.write_text(f"{folder}/{CROISSANT}", augesc_croissant(*about, manifest.written))
+    folders.write_text(f"{folder}/{CARD}", augesc_card(about, views, example))
+    folders.write_text(f"{folder}/{CROISSANT}", about.croissant(manifest.written))
     return folder
 
 
@@ -139,30 +138,22 @@ def _fault_names(faults: DataFrame) -> DataFrame:
     return faults.select(F.col("text_id").alias("conversation_id"), F.array_compact(names).alias("faults"))
 
 
-def augesc_card(
-    name: str,
-    rows: Mapping[str, int],
-    formats: Sequence[str],
-    views: Mapping[str, Sequence[Mapping[str, Any]]],
-    example: str | None = None,
-) -> str:
+def augesc_card(about: About, views: Mapping[str, Sequence[Mapping[str, Any]]], example: str | None = None) -> str:
     """Return the card as Markdown with front matter.
 
     Args:
-        name: of the data set.
-        rows: number of conversations by split.
-        formats: parquet, jsonl; loaders read the first one by default.
+        about: of `about_augesc`.
         views: rows of augesc_table_1, augesc_table_2 and augesc_query_filters.
         example: a row as JSON.
     """
     template = Template(resources.text("publishing/augesc_card.md"))
     text = template.substitute(
-        name=name,
-        conversations=shown(sum(rows.values())),
-        datasheet=augesc_datasheet(rows).as_markdown(),
+        name=about.name,
+        conversations=shown(sum(about.rows.values())),
+        datasheet=about.datasheet,
         example=example_row(example, "dialog"),
-        citation=citation(name, METHOD),
-        splits=table_rows((split, rows[split]) for split in SPLITS if split in rows),
+        citation=citation(about.name, METHOD),
+        splits=table_rows((split, about.rows[split]) for split in SPLITS if split in about.rows),
         sizes=table_rows(
             (row["data_set"], row["role"], row["measure"].replace("_", " "), row["value"], row["paper"])
             for row in views.get("augesc_table_2", ())
@@ -177,32 +168,11 @@ def augesc_card(
             if row["method"] == "augmenter" and row["percent"] is not None
         ),
     )
+    return about.card(text)
+
+
+def about_augesc(name: str, rows: Mapping[str, int], formats: Sequence[str]) -> About:
+    """Return what is said of an export with this number of conversations by split."""
+    sheet = croissant.Datasheet("augesc", {"conversations": shown(sum(rows.values()))})
     features = Features(croissant.AUGESC, ROLES, name=ROWS.name, classes=("speaker",))
-    head = front_matter(rows, formats, ["en"], name, licence=LICENCE, tags=TAGS, features=features)
-    return f"---\n{head}---\n\n{text}"
-
-
-def augesc_croissant(name: str, rows: Mapping[str, int], formats: Sequence[str], published: str = "") -> str:
-    """Return the export's Croissant file: the card's facts for programs.
-
-    Args:
-        name, rows, formats: see :func:`augesc_card`.
-        published: the day of publication, as YYYY-MM-DD; "" if it is not known.
-    """
-    sheet = augesc_datasheet(rows)
-    sheet.published = published
-    return croissant.croissant(
-        name,
-        sheet.questions[1][1],
-        sheet,
-        croissant.AUGESC,
-        licence=LICENCE,
-        languages=["en"],
-        formats=formats,
-        citation=citation(name, METHOD),
-    )
-
-
-def augesc_datasheet(rows: Mapping[str, int]) -> croissant.Datasheet:
-    """Return the answers to a datasheet's questions, for the card and the Croissant file."""
-    return croissant.Datasheet("augesc", {"conversations": shown(sum(rows.values()))})
+    return About(name, METHOD, rows, formats, ["en"], LICENCE, features, sheet, TAGS)

@@ -4,7 +4,6 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 import yaml
-from pyspark.sql import functions as F
 
 from conf.edos_settings import EdosSettings, PublishingSettings
 from conf.errors import InputError
@@ -12,23 +11,14 @@ from conf.redaction import redacted
 from conf.settings import MODELS_OF_SETS, Settings
 from conf.subtitle_settings import CleaningSettings, SubtitleSettings
 from conf.training_settings import ModelSettings, TrainSections
-from etl.analysis.dataset_card import card, described, restored_card, restored_croissant, unfinished_card
+from etl.analysis.dataset_card import about_edos, card, restored_card, restored_croissant
 from etl.analysis.licences import check_licence, used_sources
 from etl.pipeline.folders import Folders
 from etl.pipeline.lakehouse import Lakehouse
 from etl.pipeline.session import close_session, spark_session
 from etl.pipeline.stage_run import StageRun
 from etl.publishing.dataset_findings import CARD_VIEWS, gather
-from etl.publishing.edos_rows import (
-    accepted_alone,
-    film_titles,
-    of_films,
-    published_rows,
-    restored,
-    turn_rows,
-    weakly_labelled,
-    without_labels,
-)
+from etl.publishing.edos_rows import published_rows, restored
 from etl.publishing.exports import (
     CARD,
     CROISSANT,
@@ -44,14 +34,16 @@ from etl.publishing.exports import (
     write_export,
 )
 from etl.subtitles.cleaning_words import cleaning_words
-from etl.tables.edos import DIALOGUES, WEAK_LABELS
+from etl.tables.edos import DIALOGUES
 from etl.tables.subtitles import CLEAN_DIALOGUES, FILES
 
 SETTINGS = "settings.yaml"
 """The settings of an export that differ from the defaults; ``--config`` reads it."""
 TRAININGS = ("turn_segmenter", "turn_pairs", *MODELS_OF_SETS)
 """The trainings whose settings an export's file has."""
-ROWS = RowKind("dialogues", turns=turn_rows)
+ROWS = RowKind("dialogues")
+ROWS_PER_FILE = 250_000
+"""A split of more is cut, by the hash of dialogue_id."""
 TEXT_RULES = ("strip_names", "strip_brackets", "repair_scans", "drop_credits")
 """Cleaning rules that change a turn's text."""
 
@@ -105,14 +97,12 @@ def without_secrets(value: Any, name: str = "") -> Any:
     return redacted(f"{name}: {value}").removeprefix(f"{name}: ")
 
 
-def publish(run: StageRun, made_with: MadeWith, labels: str = "edos") -> str:
+def publish(run: StageRun, made_with: MadeWith) -> str:
     """Write the export if its inputs have changed, its card and its settings, and return the folder.
 
     Args:
         run: the stage's run.
         made_with: settings.
-        labels: ``edos``: finished dialogues. ``weak``: clean dialogues with weak labels; ``none``: without labels. The
-            folder of the last two ends in ``-weak`` and ``-clean``.
 
     Raises:
         InputError: the folder has other files, there are no dialogues, or the licence grants more than the sources.
@@ -120,10 +110,7 @@ def publish(run: StageRun, made_with: MadeWith, labels: str = "edos") -> str:
     publishing, subtitles, edos = made_with.publishing, made_with.subtitles, made_with.edos
     lakehouse = Lakehouse(run.spark, run.lakehouse)
     folders = Folders(run.spark)
-    folder = (
-        export_folder(run.lakehouse.root, publishing, run.lakehouse.set)
-        + {"edos": "", "weak": "-weak", "none": "-clean"}[labels]
-    )
+    folder = export_folder(run.lakehouse.root, publishing, run.lakehouse.set)
     refuse_foreign(folders, folder)
     sources = used_sources(publishing, subtitles, edos)
     check_licence(publishing.licence, sources)
@@ -132,23 +119,13 @@ def publish(run: StageRun, made_with: MadeWith, labels: str = "edos") -> str:
         "truecase": subtitles.truecase,
         "languages": subtitles.languages,
     }
-    inputs = {"edos": (DIALOGUES,), "weak": (WEAK_LABELS,), "none": ()}[labels]
-    titles = film_titles(run.spark, publishing.titles) if publishing.titles else None
     content = {
-        "tables": {table.name: lakehouse.identity(table) for table in (*inputs, CLEAN_DIALOGUES)},
-        "settings": publishing.model_dump(
-            mode="json", exclude={"folder", "references", "name", "licence", "titles", "date"}
-        ),
-        "titles": None if titles is None else titles.agg(F.expr("bit_xor(xxhash64(movie_id, title))")).collect()[0][0],
+        "tables": {table.name: lakehouse.identity(table) for table in (DIALOGUES, CLEAN_DIALOGUES)},
+        "settings": publishing.model_dump(mode="json", exclude={"folder", "references", "name", "licence"}),
         "rules": rules,
     }
     clean = lakehouse.read(CLEAN_DIALOGUES)
-    labelled = lakehouse.read(DIALOGUES) if labels == "edos" else weakly_labelled(clean, lakehouse.read(WEAK_LABELS))
-    if labels == "none":
-        labelled = without_labels(clean)
-    if publishing.accepted_only:
-        labelled = accepted_alone(labelled)
-    dialogues = of_films(labelled, clean, publishing.years, publishing.genres, publishing.languages)
+    dialogues = lakehouse.read(DIALOGUES)
     manifest = exported(
         run,
         folder,
@@ -160,10 +137,9 @@ def publish(run: StageRun, made_with: MadeWith, labels: str = "edos") -> str:
             test_share=publishing.test_share,
             validation_share=publishing.validation_share,
             spelling=publishing.spelling,
-            titles=titles,
         ),
         publishing.formats,
-        publishing.dialogues_per_file,
+        ROWS_PER_FILE,
         what=ROWS,
     )
     written = sum(manifest.rows.values())
@@ -174,11 +150,6 @@ def publish(run: StageRun, made_with: MadeWith, labels: str = "edos") -> str:
             "run the stages before"
         )
     folders.write_text(f"{folder}/{SETTINGS}", made_with.to_yaml(run.lakehouse.set))
-    if labels != "edos":
-        names = edos.taxonomy.names if labels == "weak" else ()
-        text = unfinished_card(publishing, manifest.rows, subtitles, sources, labels, names, turns=manifest.has_turns)
-        folders.write_text(f"{folder}/{CARD}", text)
-        return folder
     findings = gather(run.spark, run.tracking, subtitles, edos, CARD_VIEWS)
     languages = subtitles.languages
     text = card(
@@ -188,11 +159,10 @@ def publish(run: StageRun, made_with: MadeWith, labels: str = "edos") -> str:
         languages=languages,
         sources=sources,
         example=first_row(run.spark, folder, manifest),
-        turns=manifest.has_turns,
     )
     folders.write_text(f"{folder}/{CARD}", text)
-    published = publishing.date or manifest.written
-    folders.write_text(f"{folder}/{CROISSANT}", described(findings, publishing, manifest.rows, languages, published))
+    about = about_edos(findings, publishing, manifest.rows, languages)
+    folders.write_text(f"{folder}/{CROISSANT}", about.croissant(manifest.written))
     return folder
 
 
@@ -226,13 +196,10 @@ def restore_text(settings: Settings) -> int:
         if outcome.rows.isEmpty():
             raise InputError(f"none of {total:,} dialogues is in subtitles.files: read the OPUS release that they name")
         fresh = Manifest(fingerprint({"restored": manifest.fingerprint}), "included", manifest.rules, {})
-        per_file = settings.publishing.dialogues_per_file
-        done = write_export(spark, folder, outcome.rows, fresh, manifest.formats, per_file, ROWS)
+        done = write_export(spark, folder, outcome.rows, fresh, manifest.formats, ROWS_PER_FILE, ROWS)
         languages = [row.language for row in referred.select("language").distinct().orderBy("language").collect()]
         before = folders.read_text(f"{source}/{CARD}") or ""
-        folders.write_text(
-            f"{folder}/{CARD}", restored_card(before, done.rows, done.formats, languages, outcome.rows.columns)
-        )
+        folders.write_text(f"{folder}/{CARD}", restored_card(before, done.rows, done.formats, languages))
         described_before = folders.read_text(f"{source}/{CROISSANT}") or ""
         if described_now := restored_croissant(described_before, manifest.formats):
             folders.write_text(f"{folder}/{CROISSANT}", described_now)

@@ -25,7 +25,6 @@ CARD_VIEWS = (
     "edos_confidence",
     "edos_label_curve",
     "edos_accepted_labels",
-    "edos_audit",
     "edos_table_5",
     "edos_origins",
 )
@@ -36,9 +35,7 @@ REPORT_VIEWS = (
     "edos_kl_divergence",
     "edos_flow",
     "edos_emotions_by_turn",
-    "edos_labels_by_film",
     "edos_examples",
-    "edos_example_sentences",
     "edos_gaps",
     "dropped_by_reason",
     "cleaning_cost",

@@ -1,7 +1,6 @@
 """A printed summary of a finished run: accounts, tables, examples and further commands."""
 
 import textwrap
-from typing import Any
 
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
@@ -10,7 +9,6 @@ from conf.taxonomy import Taxonomy
 from etl.analysis.views import all_views, named_in
 from etl.common.spelling import detokenised_text
 from etl.pipeline.lakehouse import Lakehouse
-from etl.pipeline.locations import tracking_uri
 from etl.pipeline.stage_run import StageRun
 from etl.publishing.screen_tables import aligned
 
@@ -37,15 +35,13 @@ SHOWN = {
 }
 EXAMPLES = 5
 INDENT = "  "
-FIGURES = ("accuracy", "macro_f1")
-"""Of held-out rows, in the list of trainings."""
 DEMO_ROOT = "demo/lakehouse"
 WIDTH = 80
 """Characters of a line on the smallest terminal."""
 
 
 def describe(run: StageRun, taxonomy: Taxonomy) -> None:
-    """Print accounts by stage, Tables 3 and 9 with shares, example dialogues, trainings, and what to try next."""
+    """Print accounts by stage, Tables 3 and 9 with shares, example dialogues, and what to try next."""
     lakehouse = Lakehouse(run.spark, run.lakehouse)
     lakehouse.register(*named_in([ACCOUNTS, "edos.dialogues", *SHOWN.values()], all_views(taxonomy)))
     spark = run.spark
@@ -61,9 +57,6 @@ def describe(run: StageRun, taxonomy: Taxonomy) -> None:
             said = textwrap.shorten(detokenised_text(turn.text), WIDTH - 24, placeholder=" ...")
             print(f"    {turn.label:>13s} {turn.confidence:.2f}  {said}")
         print()
-    _title("Trained models, scored on rows that were held out")
-    trained = _tracked_runs(run)
-    _print(aligned(("training", "accuracy", "macro-F1"), trained) if trained else ["nothing was trained"])
     _title("What to try next")
     _print(next_steps(run.lakehouse.root))
 
@@ -95,27 +88,6 @@ def _examples(dialogues: DataFrame) -> list:
     )
     rows = chosen.where(F.col("opening") != "questioning").orderBy(F.xxhash64("opening")).limit(EXAMPLES)
     return [row.one for row in rows.collect()]
-
-
-def _tracked_runs(run: StageRun) -> list[tuple[str, str, str]]:
-    """Return name, accuracy and macro-F1 of the trainings, the newest first."""
-    from mlflow import MlflowClient
-
-    settings = run.tracking
-    client = MlflowClient(tracking_uri(settings))
-    experiment = client.get_experiment_by_name(settings.mlflow.experiment)
-    found = client.search_runs([experiment.experiment_id], max_results=20) if experiment is not None else []
-    return [_tracked(one) for one in found]
-
-
-def _tracked(run: Any) -> tuple[str, str, str]:
-    accuracy, macro_f1 = (run.data.metrics.get(f"held_out_{name}") for name in FIGURES)
-    unfinished = "" if run.info.status == "FINISHED" else f" ({run.info.status.lower()})"
-    return f"{run.info.run_name}{unfinished}", _percent(accuracy), _percent(macro_f1)
-
-
-def _percent(share: float | None) -> str:
-    return "not measured" if share is None else f"{100 * share:.1f} %"
 
 
 def _title(text: str) -> None:

@@ -5,17 +5,16 @@ subtitle file and the numbers of a turn's sentences in it. :func:`restored` rest
 OPUS release.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql.types import ArrayType, StringType, StructType
 
-from conf.errors import InputError
 from conf.subtitle_settings import CleaningSettings
 from etl.common.spelling import detokenised
 from etl.common.splits import split_by_film
@@ -36,18 +35,10 @@ def text_check(text: Column) -> Column:
     return F.substring(F.sha2(text, 256), 1, CHECK_LENGTH)
 
 
-FACTS = ("title", "year", "genres", "certainty")
+FACTS = ("year", "genres", "certainty")
 """What is known about a dialogue's film, and the probability that all its borders are right."""
-DETAILS = {
-    "label_accepted": "boolean",
-    "start_ms": "int",
-    "end_ms": "int",
-    "certainty": "float",
-    "border": "string",
-    "border_certainty": "float",
-    "speaker": "string",
-}
-"""Fields of a published turn beside its text and label, with their types: whether the label is accepted, its times, the
+DETAILS = ("label_accepted", "start_ms", "end_ms", "certainty", "border", "border_certainty", "speaker")
+"""Fields of a published turn beside its text and label: whether the label is accepted, its times, the
 probability that it is one whole turn of one speaker, what decided that it opens, how certain that is, and the name of
 the speaker label that it opens with."""
 
@@ -60,17 +51,15 @@ def published_rows(
     test_share: float,
     validation_share: float,
     spelling: str = "tokens",
-    titles: DataFrame | None = None,
 ) -> DataFrame:
     """Return one row a dialogue for publication, split by film.
 
     Args:
-        dialogues: ``edos.dialogues``, or other labelled dialogues with its columns; ``accepted`` may be missing.
+        dialogues: ``edos.dialogues``; ``accepted`` may be missing.
         clean: ``subtitles.clean_dialogues``, with the same turns in the same order.
         references: whether turns have sentence numbers instead of texts.
         test_share, validation_share: of films.
         spelling: ``plain`` for detokenised texts, ``tokens`` for texts as they are stored.
-        titles: movie_id and title of films.
 
     Returns:
         dialogue_id, movie_id, language, :data:`FACTS`, split, and turns: array of struct(text, label, confidence,
@@ -83,8 +72,6 @@ def published_rows(
     given = [name if name in known else F.lit(None).alias(name) for name in (*lists, "certainty")]
     own = ("dialogue_id", *SOURCE, "source_path", "year", "genres", F.col("turns").alias("clean_turns"), *given)
     joined = split.join(clean.select(*own), "dialogue_id", "inner" if references else "left")
-    title = F.lit(None).cast("string").alias("title")
-    joined = joined.select("*", title) if titles is None else joined.join(F.broadcast(titles), "movie_id", "left")
 
     turns = F.transform(
         "turns",
@@ -112,75 +99,10 @@ def published_rows(
     return joined.select("dialogue_id", "movie_id", "language", *FACTS, "split", spelled)
 
 
-def turn_rows(rows: DataFrame) -> DataFrame:
-    """Return one row a turn of published dialogues: their columns but ``turns`` and ``certainty``, ``turn`` from 0, and
-    the fields of the turn, of which ``certainty`` is the turn's."""
-    own = [name for name in rows.columns if name not in ("turns", "certainty")]
-    flat = rows.select(*own, F.posexplode("turns").alias("turn", "one"))
-    return flat.select(*own, "turn", "one.*")
-
-
-def weakly_labelled(clean: DataFrame, weak_labels: DataFrame) -> DataFrame:
-    """Return the clean dialogues with weak labels, in the columns of ``edos.dialogues``; null where there is none.
-
-    Args:
-        clean: ``subtitles.clean_dialogues``.
-        weak_labels: ``edos.weak_labels``.
-    """
-    label = F.struct("turn", "label", "confidence", "model")
-    found = weak_labels.groupBy("dialogue_id").agg(F.array_sort(F.collect_list(label)).alias("found"))
-    by_turn = F.map_from_arrays(F.col("found")["turn"], F.col("found"))
-    joined = clean.select("dialogue_id", "movie_id", "turns").join(found, "dialogue_id", "left")
-    mapped = joined.withColumn("by_turn", by_turn)
-    turns = F.transform(
-        "turns",
-        lambda turn, i: F.struct(
-            turn["text"].alias("text"),
-            F.try_element_at("by_turn", i)["label"].alias("label"),
-            F.try_element_at("by_turn", i)["confidence"].alias("confidence"),
-        ),
-    )
-    return mapped.select(
-        "dialogue_id",
-        "movie_id",
-        F.get("found", F.lit(0))["model"].alias("model"),
-        turns.alias("turns"),
-        _not_judged(),
-    )
-
-
-def without_labels(clean: DataFrame) -> DataFrame:
-    """Return the clean dialogues in the columns of ``edos.dialogues``, with null labels."""
-    none = (F.lit(None).cast("string").alias("label"), F.lit(None).cast("float").alias("confidence"))
-    turns = F.transform("turns", lambda turn: F.struct(turn["text"].alias("text"), *none)).alias("turns")
-    return clean.select("dialogue_id", "movie_id", F.lit(None).cast("string").alias("model"), turns, _not_judged())
-
-
-def _not_judged() -> Column:
-    return F.lit(None).cast("array<boolean>").alias("accepted")
-
-
-def accepted_alone(dialogues: DataFrame) -> DataFrame:
-    """Return labelled dialogues in which labels that are not accepted, and their confidences, are null.
-
-    Args:
-        dialogues: ``edos.dialogues``; without ``accepted``, or where it is null, nothing is known and labels stay.
-    """
-
-    def turn(one: Column, i: Column) -> Column:
-        kept = F.coalesce(F.get("accepted", i), F.lit(True))
-        return F.struct(
-            one["text"].alias("text"),
-            F.when(kept, one["label"]).alias("label"),
-            F.when(kept, one["confidence"]).alias("confidence"),
-        )
-
-    return with_accepted(dialogues).withColumn("turns", F.transform("turns", turn))
-
-
 def with_accepted(dialogues: DataFrame) -> DataFrame:
     """Return rows of ``edos.dialogues`` with ``accepted``, which tables of older versions lack; null where they do."""
-    return dialogues if "accepted" in dialogues.columns else dialogues.select("*", _not_judged())
+    unknown = F.lit(None).cast("array<boolean>").alias("accepted")
+    return dialogues if "accepted" in dialogues.columns else dialogues.select("*", unknown)
 
 
 def _labelled(turns: str, *names: str) -> Column:
@@ -194,59 +116,6 @@ def _labelled(turns: str, *names: str) -> Column:
             *(turn[name].alias(name) for name in DETAILS),
         ),
     )
-
-
-def film_titles(spark: SparkSession, path: str) -> DataFrame:
-    """Return movie_id and title of the films in a file.
-
-    Args:
-        path: CSV or TSV (by its name), plain or gzip, with columns movie_id and title, or tconst and primaryTitle as
-            IMDb's own list has them. ``tt0040724`` is the film 40724.
-
-    Raises:
-        InputError: the file lacks these columns.
-    """
-    separator = "\t" if ".tsv" in path else ","
-    rows = spark.read.csv(path, header=True, sep=separator, quote="" if separator == "\t" else '"')
-    names = {name.strip().lower(): name for name in rows.columns}
-    number = names.get("movie_id") or names.get("tconst")
-    title = names.get("title") or names.get("primarytitle")
-    if number is None or title is None:
-        raise InputError(
-            f"publishing.titles {path} has columns {', '.join(rows.columns)}: movie_id and title are needed"
-        )
-    movie_id = F.regexp_replace(F.trim(F.col(number)), "^(?:tt)?0*(?=[0-9])", "")
-    kept = rows.select(movie_id.alias("movie_id"), F.trim(F.col(title)).alias("title"))
-    return kept.groupBy("movie_id").agg(F.min("title").alias("title"))
-
-
-def of_films(
-    dialogues: DataFrame,
-    clean: DataFrame,
-    years: tuple[int, int] | None,
-    genres: Sequence[str],
-    languages: Sequence[str],
-) -> DataFrame:
-    """Return the dialogues of films of these years, with any of these genres, in any of these languages.
-
-    Args:
-        dialogues: with dialogue_id.
-        clean: ``subtitles.clean_dialogues``.
-        years: first and last, both included; a film without a year is none of them. None: any.
-        genres, languages: names in any case; none: any.
-    """
-    if not (years or genres or languages):
-        return dialogues
-    asked = F.lit(True)
-    if years:
-        asked &= F.coalesce(F.col("year").between(*years), F.lit(False))
-    if genres:
-        wanted = [name.strip().lower() for name in genres]
-        has = F.exists("genres", lambda genre: F.lower(F.trim(genre)).isin(*wanted))
-        asked &= F.coalesce(has, F.lit(False))
-    if languages:
-        asked &= F.lower("language").isin(*(name.lower() for name in languages))
-    return dialogues.join(clean.where(asked).select("dialogue_id"), "dialogue_id", "left_semi")
 
 
 def _spelled(turns: Column, spelling: str) -> Column:
@@ -272,8 +141,8 @@ def restored(
         spelling: of the returned texts; see :func:`published_rows`.
 
     Returns:
-        Outcome of the rows of :func:`published_rows` with texts; an older export lacks some columns. Dialogues whose
-        file is missing or has another text are dropped. The unit is the dialogue.
+        Outcome of the rows of :func:`published_rows` with texts. Dialogues whose file is missing or has another text
+        are dropped. The unit is the dialogue.
     """
     texts = files.select(*SOURCE, F.col("sentences")["text"].alias("sentences"))
     found = referred.drop("source_path").join(texts, list(SOURCE), "left")
@@ -285,9 +154,7 @@ def restored(
         ),
     )
     known = F.col("sentences").isNotNull()
-    facts = [name for name in ("language", *FACTS) if name in referred.columns]
-    turn_fields = referred.select(F.explode("turns").alias("turn")).select("turn.*").columns
-    details = [name for name in DETAILS if name in turn_fields]
+    facts = ("language", *FACTS)
     joined = _joined_sentences(
         found.where(known).select("dialogue_id", "movie_id", *facts, "split", "turns", spoken.alias("spoken"))
     )
@@ -295,7 +162,7 @@ def restored(
     def said(text: Column, turn: Column) -> Column:
         uncredited = without_credit_sentences(text, words) if rules.drop_credits else text
         spoken = spoken_text(uncredited, rules, words, F.col("language"))
-        return without_label(spoken, turn["speaker"]) if rules.strip_names and "speaker" in details else spoken
+        return without_label(spoken, turn["speaker"]) if rules.strip_names else spoken
 
     turns = F.zip_with(
         "turns",
@@ -305,10 +172,7 @@ def restored(
             turn["label"].alias("label"),
             turn["confidence"].alias("confidence"),
             turn["text_check"].alias("text_check"),
-            *(
-                (turn[name] if name in details else F.lit(None).cast(kind)).alias(name)
-                for name, kind in DETAILS.items()
-            ),
+            *(turn[name].alias(name) for name in DETAILS),
         ),
     )
     texted = joined.withColumn("turns", turns)

@@ -13,7 +13,7 @@ from conf import resources
 from conf.emo_pillars_settings import EmoPillarsPublishing
 from conf.taxonomy import GOEMOTIONS_MAPPING, GOEMOTIONS_NAME, EmotionTaxonomy, load_emotion_taxonomy
 from etl.analysis import croissant
-from etl.analysis.dataset_card import SPLITS, Features, citation, example_row, front_matter
+from etl.analysis.dataset_card import SPLITS, About, Features, citation, example_row, table_rows
 from etl.analysis.pages import shown
 from etl.emo_pillars.examples import split_of
 from etl.pipeline.folders import Folders
@@ -30,7 +30,6 @@ from etl.publishing.exports import (
     fingerprint,
     first_row,
     refuse_foreign,
-    table_rows,
 )
 
 METHOD = "emo_pillars"
@@ -41,11 +40,7 @@ LABEL_MAP = "label_map.csv"
 
 
 class Made(NamedTuple):
-    """The tables of an export, as ``etl.tables.emo_pillars`` names them.
-
-    Attributes:
-        gated: the examples with the labels that a judge finds fitting, which alone are exported; None: all are.
-    """
+    """The tables of an export, as ``etl.tables.emo_pillars`` names them."""
 
     examples: DataFrame
     contextual: DataFrame
@@ -56,14 +51,6 @@ class Made(NamedTuple):
     clean_contexts: DataFrame
     rewrites: DataFrame
     plots: DataFrame
-    gated: DataFrame | None = None
-
-    @property
-    def exported(self) -> DataFrame:
-        """The examples that are exported, with the labels that are."""
-        if self.gated is None:
-            return self.examples
-        return self.examples.drop("labels").join(self.gated.select("utterance_id", "labels"), "utterance_id")
 
 
 def publish_emo_pillars(made: Made, run: StageRun, settings: EmoPillarsPublishing, taxonomy: EmotionTaxonomy) -> str:
@@ -90,16 +77,17 @@ def publish_emo_pillars(made: Made, run: StageRun, settings: EmoPillarsPublishin
         settings.examples_per_file,
         what=ROWS,
     )
-    exported_labels = made.soft_labels.join(made.exported.select("utterance_id"), "utterance_id")
-    label_map = mapped_names(exported_labels, taxonomy)
+    label_map = mapped_names(made.soft_labels.join(made.examples.select("utterance_id"), "utterance_id"), taxonomy)
     folders.write_text(f"{folder}/{LABEL_MAP}", as_csv(label_map))
     views = rows_of(lakehouse, ("emo_pillars_scale", "emo_pillars_labels"), emotions=taxonomy)
     contextual = rows.where("context IS NOT NULL").count()
-    figures = Figures(manifest.rows, contextual, models_of(rows), faults_of(rows), judges_of(made))
+    figures = Figures(manifest.rows, contextual, models_of(rows), faults_of(rows))
     example = first_row(run.spark, folder, manifest, ROWS.key)
     card = emo_pillars_card(settings, figures, label_map, views, taxonomy, example)
     folders.write_text(f"{folder}/{CARD}", card)
-    folders.write_text(f"{folder}/{CROISSANT}", emo_pillars_croissant(settings, figures, taxonomy, manifest.written))
+    folders.write_text(
+        f"{folder}/{CROISSANT}", about_emo_pillars(settings, figures, taxonomy).croissant(manifest.written)
+    )
     return folder
 
 
@@ -130,7 +118,7 @@ def published_rows(made: Made) -> DataFrame:
         F.col("listed.request")[0].alias("soft_labels_request"),
     )
     rows = (
-        made.exported.drop("split")
+        made.examples.drop("split")
         .join(made.plots.select("plot_id", "title"), "plot_id", "left")
         .join(
             made.actors.select("actor_id", F.array().cast("array<string>").alias("actors_faults"), _request("actors")),
@@ -238,14 +226,12 @@ class Figures(NamedTuple):
         contextual: examples with a context.
         models: (step, model, examples).
         faults: (step, fault, examples).
-        judges: (judge, model, examples): whose labels had to fit.
     """
 
     rows: Mapping[str, int]
     contextual: int
     models: Sequence[tuple[str, str, int]] = ()
     faults: Sequence[tuple[str, str, int]] = ()
-    judges: Sequence[tuple[str, str, int]] = ()
 
 
 def models_of(rows: DataFrame) -> list[tuple[str, str, int]]:
@@ -256,13 +242,6 @@ def models_of(rows: DataFrame) -> list[tuple[str, str, int]]:
 def faults_of(rows: DataFrame) -> list[tuple[str, str, int]]:
     """Return (step, fault, number of examples) of the exported rows, by step and number."""
     return _counted(rows, "faults", "fault")
-
-
-def judges_of(made: Made) -> list[tuple[str, str, int]]:
-    """Return (judge, model, number of examples) of the gate; nothing without one."""
-    if made.gated is None:
-        return []
-    return [("judge", row.model, row["count"]) for row in made.gated.groupBy("model").count().sort("model").collect()]
 
 
 def _counted(rows: DataFrame, column: str, field: str) -> list[tuple[str, str, int]]:
@@ -288,6 +267,7 @@ def emo_pillars_card(
         taxonomy: its labels are the classes that loaders read.
         example: a row as JSON.
     """
+    about = about_emo_pillars(settings, figures, taxonomy)
     template = Template(resources.text("publishing/emo_pillars_card.md"))
     names = [one for one in label_map if one.label and one.raw_label != one.label and one.soft_labels]
     text = template.substitute(
@@ -295,7 +275,7 @@ def emo_pillars_card(
         examples=shown(sum(figures.rows.values())),
         contextual=shown(figures.contextual),
         taxonomy=named(taxonomy),
-        datasheet=emo_pillars_datasheet(figures, taxonomy).as_markdown(),
+        datasheet=about.datasheet,
         example=example_row(example, "requests"),
         citation=citation(settings.name, METHOD),
         splits=table_rows((split, figures.rows[split]) for split in SPLITS if split in figures.rows),
@@ -308,22 +288,10 @@ def emo_pillars_card(
             (one.raw_label, one.label, one.source, one.soft_labels)
             for one in sorted(names, key=lambda one: (-one.soft_labels, one.raw_label))
         ),
-        models=table_rows((*figures.models, *figures.judges)),
+        models=table_rows(figures.models),
         faults=table_rows(figures.faults),
     )
-    classes = Features(
-        croissant.EMO_PILLARS, taxonomy.names, name=ROWS.name, classes=("label", "primary_label"), number="float64"
-    )
-    head = front_matter(
-        figures.rows,
-        settings.formats,
-        ["en"],
-        settings.name,
-        licence=settings.licence.lower(),
-        tags=TAGS,
-        features=classes,
-    )
-    return f"---\n{head}---\n\n{text}"
+    return about.card(text)
 
 
 def named(taxonomy: EmotionTaxonomy) -> str:
@@ -332,31 +300,8 @@ def named(taxonomy: EmotionTaxonomy) -> str:
     return f"{taxonomy.name}{ending} {len(taxonomy.names)} labels"
 
 
-def emo_pillars_croissant(
-    settings: EmoPillarsPublishing, figures: Figures, taxonomy: EmotionTaxonomy, published: str = ""
-) -> str:
-    """Return the export's Croissant file: the card's facts for programs.
-
-    Args:
-        settings, figures, taxonomy: see :func:`emo_pillars_card`.
-        published: the day of publication, as YYYY-MM-DD; "" if it is not known.
-    """
-    sheet = emo_pillars_datasheet(figures, taxonomy)
-    sheet.published = published
-    return croissant.croissant(
-        settings.name,
-        sheet.questions[1][1],
-        sheet,
-        croissant.EMO_PILLARS,
-        licence=settings.licence,
-        languages=["en"],
-        formats=settings.formats,
-        citation=citation(settings.name, METHOD),
-    )
-
-
-def emo_pillars_datasheet(figures: Figures, taxonomy: EmotionTaxonomy) -> croissant.Datasheet:
-    """Return the answers to a datasheet's questions, for the card and the Croissant file."""
+def about_emo_pillars(settings: EmoPillarsPublishing, figures: Figures, taxonomy: EmotionTaxonomy) -> About:
+    """Return what is said of an export; the arguments are those of :func:`emo_pillars_card`."""
     models = sorted({model for _, model, _ in figures.models})
     facts = {
         "examples": shown(sum(figures.rows.values())),
@@ -364,4 +309,8 @@ def emo_pillars_datasheet(figures: Figures, taxonomy: EmotionTaxonomy) -> croiss
         "taxonomy": named(taxonomy),
         "models": ", ".join(models) or "a language model",
     }
-    return croissant.Datasheet("emo_pillars", facts)
+    features = Features(
+        croissant.EMO_PILLARS, taxonomy.names, name=ROWS.name, classes=("label", "primary_label"), number="float64"
+    )
+    sheet = croissant.Datasheet("emo_pillars", facts)
+    return About(settings.name, METHOD, figures.rows, settings.formats, ["en"], settings.licence, features, sheet, TAGS)

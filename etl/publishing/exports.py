@@ -16,19 +16,14 @@ from pyspark.sql import functions as F
 from conf.errors import InputError
 from etl.analysis.croissant import ENDINGS
 from etl.analysis.dataset_card import SPLITS
-from etl.analysis.pages import shown
 from etl.pipeline.folders import Folders, located
 from etl.pipeline.stage_run import StageRun
 
 MANIFEST = "export.json"
-TURNS = "turns"
-"""Folder of the files that have one row a turn."""
 CARD = "README.md"
 CROISSANT = "croissant.json"
-FORMAT = 2
+FORMAT = 3
 """Version of the file format; increase it when the same tables give other files."""
-TurnRows = Callable[[DataFrame], DataFrame]
-"""From an export's rows to one row a turn, with their key, ``turn``, and the columns that place a row."""
 
 
 class Place(Protocol):
@@ -48,12 +43,10 @@ class RowKind:
     Attributes:
         name: in the plural, for messages.
         key: column of a row's id.
-        turns: makes rows of single turns, which are written as Parquet, too, where that is among the formats.
     """
 
     name: str
     key: str = "dialogue_id"
-    turns: TurnRows | None = None
 
 
 ANY_DIALOGUES = RowKind("dialogues")
@@ -85,10 +78,6 @@ class Manifest:
     @property
     def formats(self) -> list[str]:
         return [kind for kind in ENDINGS if any(name.startswith(f"{kind}/") for name in self.files)]
-
-    @property
-    def has_turns(self) -> bool:
-        return any(name.startswith(f"{TURNS}/") for name in self.files)
 
     def of(self, kind: str, split: str) -> list[str]:
         """Return the files of a format and split, in order."""
@@ -213,11 +202,6 @@ def write_export(
         else:
             writer.option("compression", "gzip").option("ignoreNullFields", "false").json(located(raw))
         files |= _named(folders, f"{fresh}/{kind}", ENDINGS[kind], raw, pieces)
-    if what.turns is not None and "parquet" in formats:
-        raw = f"{fresh}/_{TURNS}"
-        flat = what.turns(placed).sortWithinPartitions("split", "piece", what.key, "turn")
-        flat.write.partitionBy("split", "piece").parquet(located(raw))
-        files |= _named(folders, f"{fresh}/{TURNS}", ENDINGS["parquet"], raw, pieces)
     written = datetime.now(UTC).date().isoformat()
     done = Manifest(manifest.fingerprint, manifest.text, manifest.rules, counted, files, written)
     folders.write_text(f"{fresh}/{MANIFEST}", done.to_json())
@@ -278,12 +262,3 @@ def read_export(spark: SparkSession, folder: str, manifest: Manifest) -> DataFra
     if not frames:
         raise InputError(f"{folder} has no Parquet files: export it with publishing.formats=[parquet]")
     return reduce(DataFrame.unionByName, frames)
-
-
-def table_rows(rows: Any) -> str:
-    """Return rows of values as rows of a Markdown table."""
-    return "\n".join("| " + " | ".join(_cell(value) for value in row) + " |" for row in rows)
-
-
-def _cell(value: Any) -> str:
-    return "" if value is None else " ".join(shown(value).replace("|", "\\|").split())

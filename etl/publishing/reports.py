@@ -16,7 +16,6 @@ from etl.analysis.views import sql_views
 from etl.pipeline.folders import Folders
 from etl.pipeline.lakehouse import Lakehouse
 from etl.pipeline.stage_run import StageRun
-from etl.publishing import searchable
 from etl.publishing.dataset_findings import findings_of, gather, in_plain_words
 from etl.tables import Table, augesc, emo_pillars
 from etl.training.registry import model_store
@@ -50,14 +49,7 @@ def write_edos_report(run: StageRun, settings: ReportSettings, subtitles: Subtit
         figures["kl_to_empathetic_dialogues"] = findings.divergence
     own = run.lakehouse.set
     name = f"edos-{own}" if own else "edos"
-    page = None
-    if settings.searchable:
-        told = searchable.edos_page(findings.dialogues, f"{name}.html")
-        rows = searchable.edos_rows(Lakehouse(run.spark, run.lakehouse))
-        page = searchable.write_searchable(
-            run, _folder(run, settings.folder), f"{name}-dialogues", told, rows, searchable.edos_row
-        )
-    html = edos_report.report(findings, settings.examples, settings.flow_labels, page)
+    html = edos_report.report(findings)
     return _write(run, f"{name}.html", html, settings.folder, findings, figures)
 
 
@@ -77,11 +69,7 @@ def write_augesc_report(run: StageRun, folder: str | None, filters: FilterSettin
         for measure in ("sessions", "session_length", "unique_words")
         if (value := augesc_report.figure(findings, data_set, "both", measure)) is not None
     }
-    told = searchable.augesc_page(int(augesc_report.figure(findings, "total", "both", "sessions") or 0), "augesc.html")
-    rows = searchable.augesc_rows(lakehouse)
-    name = "augesc-conversations"
-    page = searchable.write_searchable(run, _folder(run, folder), name, told, rows, searchable.augesc_row)
-    return _write(run, "augesc.html", augesc_report.report(findings, page), folder, findings, figures)
+    return _write(run, "augesc.html", augesc_report.report(findings), folder, findings, figures)
 
 
 def write_emo_pillars_report(run: StageRun, folder: str | None) -> str:
@@ -95,21 +83,12 @@ def write_emo_pillars_report(run: StageRun, folder: str | None) -> str:
         for row in findings.rows("emo_pillars_similarity")
         if row["mean"] is not None
     }
-    told = searchable.emo_pillars_page(int(emo_pillars_report.value_of(findings, "examples") or 0), "emo_pillars.html")
-    rows = searchable.emo_pillars_rows(lakehouse)
-    name = "emo_pillars-utterances"
-    page = searchable.write_searchable(run, _folder(run, folder), name, told, rows, searchable.emo_pillars_row)
-    return _write(run, "emo_pillars.html", emo_pillars_report.report(findings, page), folder, findings, figures)
+    return _write(run, "emo_pillars.html", emo_pillars_report.report(findings), folder, findings, figures)
 
 
 def _models(column: DataFrame) -> str:
     """Return the different models of a column."""
     return ", ".join(sorted(str(row.model) for row in column.distinct().collect() if row.model is not None))
-
-
-def _folder(run: StageRun, folder: str | None) -> str:
-    """Return the folder of the reports."""
-    return (folder or f"{run.lakehouse.root.rstrip('/')}/reports").rstrip("/")
 
 
 def _findings(
@@ -132,7 +111,8 @@ def _write(
     Returns:
         The file's path.
     """
-    path = f"{_folder(run, folder)}/{file}"
+    reports = (folder or f"{run.lakehouse.root.rstrip('/')}/reports").rstrip("/")
+    path = f"{reports}/{file}"
     changed = Folders(run.spark).write_text(path, html)
     if changed:
         _log(run, file, html, findings, figures)

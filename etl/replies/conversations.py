@@ -1,11 +1,7 @@
 """Read the conversations of the generators' three data sets in one spelling, with labels if available (EDOS 5)."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from functools import reduce
-from itertools import groupby
-from operator import itemgetter
 
-import pandas as pd
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
@@ -22,23 +18,18 @@ EMPATHETIC = "empathetic"
 
 
 def all_conversations(
-    dialogues: DataFrame,
-    edos: DataFrame,
-    transcripts: Mapping[str, pd.DataFrame],
-    rows: Iterable[Mapping[str, str]],
-    labels: Sequence[str],
+    dialogues: DataFrame, edos: DataFrame, rows: Iterable[Mapping[str, str]], labels: Sequence[str]
 ) -> DataFrame:
-    """Return subtitles, transcripts and EmpatheticDialogues as ``CONVERSATIONS``; see the functions below."""
-    spark = dialogues.sparkSession
-    others = (transcript_conversations(spark, transcripts), empathetic_conversations(spark, rows, labels))
-    return reduce(DataFrame.unionByName, others, subtitle_conversations(dialogues, edos))
+    """Return subtitles and EmpatheticDialogues as ``CONVERSATIONS``; see the functions below."""
+    empathetic = empathetic_conversations(dialogues.sparkSession, rows, labels)
+    return subtitle_conversations(dialogues, edos).unionByName(empathetic)
 
 
 def subtitle_conversations(dialogues: DataFrame, edos: DataFrame) -> DataFrame:
     """Return EDOS and the other dialogues of subtitles ("we excluded the EDOS dialogues", EDOS 5) as ``CONVERSATIONS``.
 
     Args:
-        dialogues: ``subtitles.clean_dialogues``, or ``subtitles.dialogues``; a dialogue has one id in both.
+        dialogues: ``subtitles.clean_dialogues``.
         edos: ``edos.dialogues``.
     """
     film = F.concat(F.lit("film "), "movie_id").alias("origin")
@@ -69,22 +60,6 @@ def empathetic_conversations(
             turn = (detokenised_text(row["Text"]), label if label in known else None)
             talks.setdefault(row["Dialog_ID"].strip(), []).append(turn)
     given = [(EMPATHETIC, name, f"conversation {name}", turns) for name, turns in talks.items()]
-    return spark.createDataFrame(given, CONVERSATIONS)
-
-
-def transcript_conversations(spark: SparkSession, corpora: Mapping[str, pd.DataFrame]) -> DataFrame:
-    """Return transcripts as ``CONVERSATIONS`` for training alone; neighbouring utterances of a speaker are one turn.
-
-    Args:
-        spark: the session.
-        corpora: by name the utterances of `transcripts.transcript_utterances`.
-    """
-    given = []
-    for name, utterances in corpora.items():
-        for scene, rows in utterances.groupby("scene", sort=True):
-            spoken = zip(rows["speaker"], rows["utterance"], strict=True)
-            turns = [" ".join(text for _, text in part) for _, part in groupby(spoken, key=itemgetter(0))]
-            given.append((OS, f"{name}/{scene}", None, [(detokenised_text(text), None) for text in turns]))
     return spark.createDataFrame(given, CONVERSATIONS)
 
 

@@ -17,9 +17,6 @@ from etl.replies.regimes import ALL, CAUSAL, COMPARED, ON_EMPATHETIC, STEERED, R
 from etl.replies.requests import held_out_replies, plain_requests, steered_requests
 
 LIKELIHOOD = "likelihood"
-READERS = ("sentence_encoder", "emotion_classifier")
-"""The models that choose among candidates, where the decoding is by reranking."""
-RERANK = "rerank"
 TestReplies = Annotated[int | None, At("replies.evaluation.examples")]
 BatchSize = Annotated[int, At("replies.evaluation.batch_size")]
 
@@ -33,7 +30,7 @@ def planned_likelihoods(examples: DataFrame, number: TestReplies, run: StageRun)
 def planned_replies(examples: DataFrame, number: TestReplies, decoding: ReplyDecoding, run: StageRun) -> DataFrame:
     """Return a reply request for each chosen test history and generator."""
     replies = held_out_replies(examples, number)
-    return plain_requests(replies, _compared(run), _decoding(run, decoding))
+    return plain_requests(replies, _compared(run), decoding.model_dump_json())
 
 
 def planned_steering(
@@ -44,7 +41,7 @@ def planned_steering(
     both = (STEERED, unsteered(run))
     steered, plain = ((regime.generator, run.model(regime.model).identity) for regime in both)
     intents = wanted.intents or labels.names
-    return steered_requests(replies, steered, plain, intents, _decoding(run, decoding))
+    return steered_requests(replies, steered, plain, intents, decoding.model_dump_json())
 
 
 def likelihoods(requests: DataFrame, run: StageRun, batch_size: int) -> DataFrame:
@@ -58,13 +55,7 @@ def replies(requests: DataFrame, run: StageRun, decoding: ReplyDecoding, batch_s
     """Return rows of ``replies.generated`` or ``replies.steered``."""
     from udfs.replies import generate_replies
 
-    encoder, classifier = READERS
-    readers = None
-    if decoding.method == RERANK:
-        readers = run.worker_path(run.model(encoder).required), run.worker_path(run.model(classifier).required)
-    written = _of_each_generator(
-        requests, run, batch_size, partial(generate_replies, decoding=decoding, readers=readers)
-    )
+    written = _of_each_generator(requests, run, batch_size, partial(generate_replies, decoding=decoding))
     return written.withColumn("history_hash", history_hash(F.concat("context", F.array("reply"))))
 
 
@@ -100,9 +91,3 @@ def compared(run: StageRun) -> list[Regime]:
 
 def _compared(run: StageRun) -> dict[str, str]:
     return {regime.generator: run.model(regime.model).identity for regime in compared(run)}
-
-
-def _decoding(run: StageRun, decoding: ReplyDecoding) -> str:
-    """Return what a reply depends on beside its model and its history, as text."""
-    readers = [run.model(name).required.identity for name in READERS] if decoding.method == RERANK else []
-    return "\n".join([str(decoding.model_dump_json()), *readers])

@@ -8,17 +8,15 @@ own lines are screened as well.
 from collections.abc import Callable, Sequence
 
 from etl.safety.answers import danger_answer, state_answer, withheld_reply
-from etl.safety.phrases import DOUBTFUL, HARMFUL, PHRASES, danger
+from etl.safety.phrases import HARMFUL, danger
 
 Scores = Callable[[Sequence[str]], Sequence[float]]
-"""From texts to the classifier's probabilities of danger."""
+"""From texts to the classifier's scores of danger."""
 JOINED_WORDS = 200
 """Words of the conversation, up to the newest line, that the phrases are looked for in."""
 WINDOW_WORDS = 30
 """Words that the classifier reads at once: of earlier lines with the newest, or of a part of a long line."""
 STEP_WORDS = 20
-DOUBT = 0.15
-"""By how much a doubtful phrase lowers the classifier's threshold."""
 
 
 class SafeConversation:
@@ -39,7 +37,7 @@ class SafeConversation:
         scores: Scores | None = None,
         threshold: float = 0.5,
         country: str | None = None,
-        notice: str | None = None,
+        notice: str = "",
     ) -> None:
         self.scores = scores
         self.threshold = threshold
@@ -53,7 +51,9 @@ class SafeConversation:
         self._said.append(line)
         if self.alarm is not None:
             return state_answer(self.country)
-        self.alarm = self._danger_in_lines()
+        # Only the newest words: what came before was looked through when it was said.
+        joined = " ".join(" ".join(self._said[:-1]).split()[-JOINED_WORDS:])
+        self.alarm = danger(line) or danger(f"{joined} {line}") or self._classified(windows(self._said))
         return None if self.alarm is None else danger_answer(self.country)
 
     def screened(self, reply: str) -> tuple[str, str | None]:
@@ -61,21 +61,11 @@ class SafeConversation:
         why = danger(reply, HARMFUL) or danger(reply) or self._classified(windows([reply]))
         return (reply, None) if why is None else (withheld_reply(self.country), why)
 
-    def _danger_in_lines(self) -> str | None:
-        newest = self._said[-1]
-        # Only the newest words: what came before was looked through when it was said.
-        joined = " ".join(" ".join(self._said[:-1]).split()[-JOINED_WORDS:])
-        found = danger(newest, PHRASES) or danger(f"{joined} {newest}", PHRASES)
-        doubtful = danger(newest, DOUBTFUL) or danger(f"{joined} {newest}", DOUBTFUL) if found is None else None
-        if found is not None or self.scores is None:
-            return found or doubtful
-        return self._classified(windows(self._said), DOUBT if doubtful else 0)
-
-    def _classified(self, texts: Sequence[str], doubt: float = 0) -> str | None:
+    def _classified(self, texts: Sequence[str]) -> str | None:
         if self.scores is None or not texts:
             return None
         score, text = max(zip(self.scores(texts), texts, strict=True))
-        return f"classifier {score:.3f}: {text}"[:200] if score >= self.threshold - doubt else None
+        return f"classifier {score:.3f}: {text}"[:200] if score >= self.threshold else None
 
 
 def windows(said: Sequence[str]) -> list[str]:
@@ -83,15 +73,10 @@ def windows(said: Sequence[str]) -> list[str]:
     words = said[-1].split()
     starts = range(0, max(1, len(words) - WINDOW_WORDS + STEP_WORDS), STEP_WORDS)
     found = [" ".join(words[start : start + WINDOW_WORDS]) for start in starts]
-    together = [said[-1]]
-    count = len(words)
+    together = words
     for line in reversed(said[:-1]):
-        count += len(line.split())
-        if count > WINDOW_WORDS:
+        if len(together) + len(line.split()) > WINDOW_WORDS:
             break
-        together.insert(0, line)
-        if len(together) in (2, 3):
-            found.append(" ".join(together))
-    if len(together) > 3:
-        found.append(" ".join(together))
+        together = [*line.split(), *together]
+    found.append(" ".join(together[-WINDOW_WORDS:]))
     return [text for text in dict.fromkeys(found) if text.strip()]

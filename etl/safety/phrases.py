@@ -4,14 +4,14 @@ They prefer false alarms to misses, and are not a diagnosis.
 """
 
 import re
+import unicodedata
 from collections.abc import Iterator
 from functools import cache
+from importlib.resources import files
 
-from etl.safety.spelling import simplified, spelled_out, typed_letters, unmasked
-from etl.safety.stored import entries
+from conf.wordlists import entries_of
 
 PHRASES = ("danger_phrases", "foreign_phrases")
-DOUBTFUL = ("doubtful_phrases", "foreign_doubtful_phrases")
 HARMFUL = ("harmful_replies",)
 HARMLESS = ("harmless_phrases",)
 """Figures of speech, which are taken out of a line before the others are looked for."""
@@ -19,61 +19,69 @@ Lists = tuple[str, ...]
 """Names of files under ``data``, whose entries are looked for together."""
 GAP = r"(?:\w+ ){0,3}?"
 _WITHOUT_BLANKS = re.compile("[\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7a3]")
+# Letters of other alphabets that look like Latin ones, and characters typed instead of letters.
+_LOOKALIKES = str.maketrans("асԁеһіјкморѕтухαεικορτυνω", "acdehijkmopstyxaeikoptuvw")
+_TYPED = str.maketrans("013457@$!|", "oieastasil")
+_UNSEEN = ("Mn", "Cf", "Cc")
+_MASKS = re.compile(r"(?<=[^\W\d_])[*#_%-]+(?=[^\W\d_])")
+_KILOMETRES = re.compile(r"(?<=\d)\s*kms\b")
 
 
-def danger(line: str, *lists: Lists) -> str | None:
+def data(name: str) -> str:
+    """Return the text of ``etl/safety/data/<name>``."""
+    return files("etl.safety").joinpath("data", name).read_text(encoding="utf-8")
+
+
+def entries(name: str) -> tuple[str, ...]:
+    """Return the entries of ``etl/safety/data/<name>.txt``, in the file's order, each once."""
+    return entries_of(data(f"{name}.txt"))
+
+
+def danger(line: str, phrases: Lists = PHRASES) -> str | None:
     """Return the first phrase of some lists in a line; None without one.
 
     Phrases are also found with digits or stars for letters, blanks between letters, repeated letters, or letters of
     other alphabets.
-
-    Args:
-        line: what was said.
-        lists: names; by default those of users, ``PHRASES`` and ``DOUBTFUL``. ``HARMFUL`` is of models.
     """
-    for phrases in lists or (PHRASES, DOUBTFUL):
-        for reading in _readings(line, phrases):
-            found = _pattern(phrases).search(f"{reading} ")
-            if found:
-                found = _pattern(phrases).search(_pattern(HARMLESS).sub("", f"{reading} "))
-            if found:
-                return found[0].strip()
+    for reading in _readings(line):
+        found = _pattern(phrases).search(reading)
+        if found:
+            found = _pattern(phrases).search(_pattern(HARMLESS).sub("", reading))
+        if found:
+            return found[0].strip()
     return None
 
 
-def _readings(line: str, phrases: Lists) -> Iterator[str]:
-    """Yield the line in plain lower-case words, as written and in possible other spellings."""
-    plain = simplified(line)
-    for text in (plain, unmasked(plain, _long_words(phrases))):
-        yield _words(text)
-        letters = _words(typed_letters(text))
-        yield letters
-        yield re.sub(r"(\w)\1{2,}", r"\1", letters)
-        yield re.sub(r"(\w)\1{2,}", r"\1\1", letters)
-        yield spelled_out(letters)
+def _readings(line: str) -> Iterator[str]:
+    """Yield the line in plain lower-case words, each with a blank behind it, as written and in other spellings."""
+    plain = _simplified(line)
+    yield _words(plain)
+    yield _words(_MASKS.sub("", plain))
+    letters = _words(re.sub(r"\S*[^\W\d]\S*", lambda word: word[0].translate(_TYPED), plain))
+    yield letters
+    yield re.sub(r"(\w)\1{2,}", r"\1", letters)
+    yield re.sub(r"(\w)\1{2,}", r"\1\1", letters)
+    yield re.sub(r"\b\w(?: \w){2,}\b", lambda spelled: spelled[0].replace(" ", ""), letters)
+
+
+def _simplified(text: str) -> str:
+    """Return a text in lower case without accents and unseen characters, and with look-alike letters as Latin ones."""
+    letters = unicodedata.normalize("NFKD", text).casefold().translate(_LOOKALIKES)
+    plain = "".join(letter for letter in letters if unicodedata.category(letter) not in _UNSEEN or letter.isspace())
+    return _KILOMETRES.sub(" kilometres", plain)
 
 
 def _words(text: str) -> str:
-    """Return the words separated by single blanks, without apostrophes, and with "my self" as one word."""
+    """Return the words, each with a blank behind it, without apostrophes, and with "my self" as one word."""
     words = " ".join(re.sub(r"[^\w\s]|_", " ", re.sub("['’`´ʼ]", "", text)).split())
-    return re.sub(r"\b(my|her|him|your) self\b", r"\1self", words)
-
-
-@cache
-def _long_words(phrases: Lists) -> tuple[str, ...]:
-    words = {word.rstrip("*") for name in phrases for entry in entries(name) for word in _phrase_words(entry)}
-    return tuple(sorted(word for word in words if len(word) > 3))
-
-
-def _phrase_words(phrase: str) -> list[str]:
-    return re.sub("['’]", "", simplified(phrase)).split()
+    return re.sub(r"\b(my|her|him|your) self\b", r"\1self", words) + " "
 
 
 @cache
 def _pattern(phrases: Lists) -> re.Pattern[str]:
     listed = [entry for name in phrases for entry in entries(name)]
     parted = "|".join(_phrase(entry) for entry in listed if not _WITHOUT_BLANKS.search(entry))
-    whole = "|".join(re.escape(simplified(entry)) for entry in listed if _WITHOUT_BLANKS.search(entry))
+    whole = "|".join(re.escape(_simplified(entry)) for entry in listed if _WITHOUT_BLANKS.search(entry))
     return re.compile(rf"\b(?:{parted})" + (rf"|(?=[^\x00-\u1000])(?:{whole})" if whole else ""))
 
 
@@ -81,5 +89,5 @@ def _phrase(entry: str) -> str:
     """Return an entry as a pattern over words that each end with a blank."""
     return "".join(
         GAP if word == ".." else rf"{word[:-1]}\w* " if word.endswith("*") else f"{word} "
-        for word in _phrase_words(entry)
+        for word in re.sub("['’]", "", _simplified(entry)).split()
     )

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from conf.subtitle_settings import TurnCertainty
-from etl.subtitles.film_shift import ONE_LIMIT, FilmSpread, film_shifts
 from etl.subtitles.turn_marks import NEW_TURN, SAME_TURN, UNMARKED, Spoken, spoken
 from etl.subtitles.turn_sentences import Sentences
 
@@ -16,10 +15,7 @@ SILENCE = "silence"
 MARK = "mark"
 OTHER_UPLOAD = "carried"
 MODEL = "model"
-RULE = "rule"
-ARBITER = "arbiter"
-"""What decides a border: the film's start, a silence, the upload's own mark, one of another upload, the segmenter, the
-rule in its place (``turn_rule``), or a language model where these two are unsure (``arbiter``)."""
+"""What decides a border: the film's start, a silence, the upload's own mark, one of another upload, the segmenter."""
 
 
 @dataclass(frozen=True)
@@ -31,11 +27,8 @@ class Borders:
         lines: the spoken ones.
         own: the decision before each spoken sentence by the file's own marks: NEW_TURN, SAME_TURN or UNMARKED.
         marked: the same by own or carried marks.
-        margin: how far the segmenter's score is above its limit, which the marks of the film correct.
+        margin: how far the segmenter's score is above its limit.
         silence_ends_turn_ms: a longer silence ends a turn (ours); None disables that rule.
-        ruled: whether the scores of each file are those of the rule; None: of none.
-        told: the arbiter's decision before each spoken sentence, NEW_TURN, SAME_TURN or UNMARKED; None: it has none. It
-            counts where the segmenter would decide.
     """
 
     sentences: Sentences
@@ -44,8 +37,6 @@ class Borders:
     marked: np.ndarray
     margin: np.ndarray
     silence_ends_turn_ms: int | None = None
-    ruled: np.ndarray | None = None
-    told: np.ndarray | None = None
 
     @classmethod
     def of(
@@ -58,7 +49,6 @@ class Borders:
         explicit_marks: bool = True,
         silence_ends_turn_ms: int | None = None,
         opening_dash_margin: float = OPENING_DASH_MARGIN,
-        films: FilmSpread = ONE_LIMIT,
     ) -> "Borders":
         """Return the borders of files.
 
@@ -72,24 +62,18 @@ class Borders:
             silence_ends_turn_ms: see the attribute.
             opening_dash_margin: where nothing else decides, a score above it opens a turn at a
                 ``Spoken.opening_dash``.
-            films: how far the limit moves in files that mark their turns throughout (``film_shift.film_shifts``).
         """
         lines = spoken(sentences) if lines is None else lines
         own = lines.certain if explicit_marks else np.full(len(lines.file), UNMARKED, dtype=np.int8)
         marked = own if carried is None else np.where(own == UNMARKED, carried[lines.opens_at], own)
         score = scores[lines.opens_at]
         limit = np.where(explicit_marks & lines.opening_dash, opening_dash_margin, 0.0)
-        if explicit_marks and films.deviation > 0 and films.slope > 0:
-            # A dash that opens a block has a limit of its own, which is right more often without the film's shift.
-            limit = limit - np.where(lines.opening_dash, 0.0, _shifts(lines, score, films)[lines.file])
         return cls(sentences, lines, own, marked, score - limit, silence_ends_turn_ms)
 
     @property
     def starts(self) -> np.ndarray:
         """Whether each sentence opens a turn."""
         by_margin = (self.margin > 0) & self.lines.pairable
-        if self.told is not None:
-            by_margin = np.where(self.arbitrated, self.told == NEW_TURN, by_margin)
         starts = self.silent | self.sentences.first
         starts[self.lines.opens_at] |= (self.marked == NEW_TURN) | ((self.marked != SAME_TURN) & by_margin)
         return starts
@@ -102,18 +86,9 @@ class Borders:
         return self.sentences.silence_ms > self.silence_ends_turn_ms
 
     @property
-    def arbitrated(self) -> np.ndarray:
-        """Whether the arbiter decides before each spoken sentence."""
-        if self.told is None:
-            return np.zeros(len(self.marked), dtype=bool)
-        return (self.told != UNMARKED) & (self.marked == UNMARKED) & self.lines.pairable
-
-    @property
     def deciders(self) -> np.ndarray:
-        """Which of ``mark``, ``carried``, ``model``, ``rule``, ``arbiter`` decides before each sentence; "" if none."""
-        scored = MODEL if self.ruled is None else np.where(self.ruled[self.lines.file], RULE, MODEL)
-        others = [self.own != UNMARKED, self.marked != UNMARKED, self.arbitrated]
-        by = np.select(others, [MARK, OTHER_UPLOAD, ARBITER], scored)
+        """Which of ``mark``, ``carried``, ``model`` decides before each sentence; "" if none."""
+        by = np.select([self.own != UNMARKED, self.marked != UNMARKED], [MARK, OTHER_UPLOAD], MODEL)
         found = np.full(len(self.sentences), "", dtype=object)
         found[self.lines.opens_at] = np.where(self.lines.pairable | (self.marked != UNMARKED), by, "")
         return found
@@ -125,7 +100,7 @@ class Borders:
         A silence ends a turn by itself; where a mark or another upload opens one there too, that says more.
         """
         found = self.deciders
-        found[self.silent & np.isin(found, ("", MODEL, RULE, ARBITER))] = SILENCE
+        found[self.silent & np.isin(found, ("", MODEL))] = SILENCE
         found[self.sentences.first] = START
         return found
 
@@ -139,23 +114,9 @@ class Borders:
         """
         a, b = rates.model
         model = 1 / (1 + np.exp(-(a + b * np.abs(self.margin))))
-        model = np.where(self.arbitrated, rates.arbiter, model)
         marks = np.where(self.own != UNMARKED, rates.mark, rates.carried)
         found = np.ones(len(self.sentences))
         found[self.lines.opens_at] = np.where(self.marked != UNMARKED, marks, model)
         found[self.lines.opens_at[~self.lines.pairable]] = 1.0
         found[self.silent] = 1.0
         return found
-
-
-def _shifts(lines: Spoken, score: np.ndarray, films: FilmSpread) -> np.ndarray:
-    """Return by how much the limit of each file is lower than 0.
-
-    Between blocks marks tell changes only, and so they do within the blocks of files that mark some turns.
-    """
-    throughout = (lines.dashed | lines.labelled)[lines.file]
-    told = np.flatnonzero(lines.same_block & lines.pairable & throughout)
-    new_turn = lines.decided[told] == NEW_TURN
-    files = len(lines.offsets) - 1
-    shifts = film_shifts(films.slope * score[told], new_turn, lines.file[told], files, films.deviation)
-    return shifts / films.slope

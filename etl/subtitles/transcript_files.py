@@ -11,7 +11,8 @@ import pandas as pd
 
 from conf.errors import InputError
 from etl.subtitles.dialogue_corpora import DAILYDIALOG, dialogue_utterances, turns_of_lines, turns_of_reccon
-from etl.subtitles.transcripts import parted_utterances, transcript_utterances
+from etl.subtitles.known_speakers import KNOWN_SPEAKERS, Episode, episodes_of, has_known_speakers
+from etl.subtitles.transcripts import parted_utterances
 
 CORPORA = {
     "meld": ("train_sent_emo.csv", "dev_sent_emo.csv"),
@@ -37,6 +38,8 @@ def example_frames(
     held_out: dict[str, pd.DataFrame] = {}
     further: dict[str, pd.DataFrame] = {}
     for folder in folders:
+        if has_known_speakers(Path(folder)):
+            continue
         corpus = next((name for name, parts in CORPORA.items() if Path(folder, parts[0]).is_file()), None)
         dialogues = [path for path in (Path(folder, name) for name in DIALOGUES) if path.is_file()]
         if corpus is not None:
@@ -44,9 +47,16 @@ def example_frames(
         elif dialogues:
             further[DAILYDIALOG] = dialogue_utterances(chain.from_iterable(map(_dialogues, dialogues)))
         else:
-            known = [parts[0] for parts in CORPORA.values()] + list(DIALOGUES)
+            known = [parts[0] for parts in CORPORA.values()] + list(DIALOGUES) + KNOWN_SPEAKERS
             raise InputError(f"{setting}: {folder} has none of {', '.join(known)}")
     return training, held_out, further
+
+
+def known_episodes(folders: Sequence[str]) -> Iterator[Episode]:
+    """Yield the episodes of those folders whose subtitles have the speaker of every cue."""
+    for folder in folders:
+        if has_known_speakers(Path(folder)):
+            yield from episodes_of(Path(folder))
 
 
 def emotion_utterances(folders: Sequence[str], setting: str) -> tuple[dict[str, pd.DataFrame], dict[str, pd.DataFrame]]:
@@ -60,16 +70,6 @@ def emotion_utterances(folders: Sequence[str], setting: str) -> tuple[dict[str, 
     training, held_out, _ = example_frames(folders, setting)
     known = [name for name in training if "Emotion" in training[name] and "Emotion" in held_out[name]]
     return parted_utterances({name: training[name] for name in known}, {name: held_out[name] for name in known})
-
-
-def training_utterances(folders: Sequence[str], setting: str) -> dict[str, pd.DataFrame]:
-    """Return the utterances of the training parts by corpus, as `transcripts.transcript_utterances` has them.
-
-    Raises:
-        InputError: a folder has no known transcripts, or a file cannot be read.
-    """
-    training, _, further = example_frames(folders, setting)
-    return {name: transcript_utterances(frame, name, f"{name} train") for name, frame in training.items()} | further
 
 
 def _dialogues(path: Path) -> Iterator[list[tuple[str, str]]]:

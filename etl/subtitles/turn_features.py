@@ -50,9 +50,9 @@ class LemmaTable:
     def of(cls, lemmas: Mapping[str, str]) -> "LemmaTable":
         """Build the table from a mapping of lower-case words to lemmas."""
         changed = {word: lemma for word, lemma in lemmas.items() if word != lemma}
-        words = _hashed(np.array(list(changed), dtype=object))
+        words = hashed(np.array(list(changed), dtype=object))
         order = np.argsort(words, kind="stable")
-        return cls(words[order], _hashed(np.array(list(changed.values()), dtype=object))[order])
+        return cls(words[order], hashed(np.array(list(changed.values()), dtype=object))[order])
 
     def look_up(self, words: np.ndarray) -> np.ndarray:
         """Return the hashes of the lemmas; a word that the table lacks is returned unchanged."""
@@ -88,19 +88,38 @@ class PairContext:
         same_block: int8, 1 shared, 0 not, -1 unknown.
         genres: hashed genres of each pair's film, from :func:`hashed_genres`.
         density: sentences per minute, NaN if unknown.
+        gap_ms: the pause between both sentences, NaN if unknown.
+        left_speed, right_speed: characters a second of each sentence, NaN if unknown.
+        language: of each pair's film, as an object array; None if unknown.
     """
 
     same_block: np.ndarray
     genres: Ragged
     density: np.ndarray
+    gap_ms: np.ndarray
+    left_speed: np.ndarray
+    right_speed: np.ndarray
+    language: np.ndarray
 
     def part(self, pairs: slice) -> "PairContext":
         """Return the context of a slice of the pairs."""
-        rows = np.arange(len(self.density))[pairs]
-        return PairContext(self.same_block[pairs], self.genres.rows(rows), self.density[pairs])
+        return self.rows(np.arange(len(self.density))[pairs])
+
+    def rows(self, chosen: np.ndarray) -> "PairContext":
+        """Return the context of the pairs at the given positions."""
+        return PairContext(
+            self.same_block[chosen],
+            self.genres.rows(chosen),
+            self.density[chosen],
+            self.gap_ms[chosen],
+            self.left_speed[chosen],
+            self.right_speed[chosen],
+            self.language[chosen],
+        )
 
 
-def _hashed(words: np.ndarray) -> np.ndarray:
+def hashed(words: np.ndarray) -> np.ndarray:
+    """Return the uint64 hash of each word."""
     return pd.util.hash_array(words.astype(object), hash_key=_HASH_KEY, categorize=False)
 
 
@@ -109,7 +128,7 @@ def hashed_tokens(texts: pa.Array) -> Ragged:
     split = _compute.split_pattern(_compute.utf8_lower(texts), " ")
     tokens = split.flatten().dictionary_encode()
     counts = np.asarray(_compute.list_value_length(split), dtype=np.int64)
-    hashes = _hashed(np.array(tokens.dictionary.to_pylist(), dtype=object))
+    hashes = hashed(np.array(tokens.dictionary.to_pylist(), dtype=object))
     row = np.repeat(np.arange(len(counts)), counts)
     kept = np.asarray(_compute.not_equal(split.flatten(), ""), dtype=bool)
     indices = np.asarray(tokens.indices, dtype=np.int64)
@@ -120,7 +139,7 @@ def hashed_genres(genres: pa.Array) -> Ragged:
     """Return the hashed genres of each film; none for null."""
     counts = np.asarray(_compute.fill_null(_compute.list_value_length(genres), 0), dtype=np.int64)
     names = _compute.fill_null(_compute.cast(genres.flatten(), pa.string()), "")
-    return Ragged(counts, _hashed(np.array(names.to_pylist(), dtype=object)))
+    return Ragged(counts, hashed(np.array(names.to_pylist(), dtype=object)))
 
 
 def density_bins(density: np.ndarray) -> Ragged:

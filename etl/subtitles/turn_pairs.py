@@ -18,9 +18,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyspark.sql import DataFrame, SparkSession, Window
 from pyspark.sql import functions as F
-from pyspark.sql.types import ArrayType, StringType, StructField, StructType
+from pyspark.sql.types import ArrayType, DoubleType, StringType, StructField, StructType
 
-from etl.subtitles.transcripts import PAIR_COLUMNS
+from etl.subtitles.border_features import spoken_speeds
 from etl.subtitles.turn_marks import NEW_TURN, spoken
 from etl.subtitles.turn_sentences import UNKNOWN_MS, Sentences
 
@@ -43,6 +43,9 @@ PAIRS = (
     .add("density", "double")
     .add("silence_ms", "long")
     .add("mark", "boolean")
+    .add("left_speed", "double")
+    .add("right_speed", "double")
+    .add("language", "string")
 )
 """Columns of a labelled pair of adjacent sentences, see :func:`marked_pairs`."""
 _CANDIDATES = StructType([*PAIRS.fields]).add("source_path", "string").add("is_dash", "boolean")
@@ -67,6 +70,7 @@ def pair_candidates(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatc
         kept = np.flatnonzero(lines.pairable & (is_label | is_dash | ~lines.same_block))
         file = lines.file[kept]
         silence = lines.silence_ms[kept]
+        speed = spoken_speeds(lines)
         mark = decided[kept]
         source = np.where(is_label[kept], LABELS, np.where(is_dash[kept], DASHES, CARRIED))
         durations = np.asarray(_compute.fill_null(batch.column("subtitle_duration_ms"), 0), dtype=np.int64)
@@ -84,6 +88,8 @@ def pair_candidates(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatc
                 pa.array(per_minute, mask=np.isnan(per_minute)),
                 pa.array(silence, mask=silence == UNKNOWN_MS),
                 pa.array(mark == NEW_TURN, mask=mark < 0),
+                *(pa.array(one, mask=np.isnan(one)) for one in (speed[kept - 1], speed[kept])),
+                _compute.take(batch.column("language"), rows),
                 _compute.take(batch.column("source_path"), rows),
                 pa.array(is_dash[kept]),
             ],
@@ -102,18 +108,16 @@ def films_by_hash(files: DataFrame, films: int) -> DataFrame:
     return files.join(F.broadcast(chosen), "movie_id", "left_semi")
 
 
-def transcript_rows(pairs: pd.DataFrame, spark: SparkSession) -> DataFrame:
-    """Return the pairs of ``transcripts.transcript_pairs`` as rows of ``PAIRS``; the other columns are null."""
-    rows = spark.createDataFrame(
-        list(pairs[list(PAIR_COLUMNS)].itertuples(index=False, name=None)),
-        "source string, split_group string, left_text string, right_text string, label int",
+def pair_rows(pairs: pd.DataFrame, spark: SparkSession) -> DataFrame:
+    """Return pairs as rows of ``PAIRS``, with null for what is not a number and for the columns that they lack."""
+    there = [field for field in PAIRS if field.name in pairs.columns]
+    values = pairs[[field.name for field in there]].astype(object)
+    columns = StructType(
+        [StructField(one.name, DoubleType() if one.name == "silence_ms" else one.dataType) for one in there]
     )
-    return rows.select(
-        *(
-            F.col(field.name) if field.name in PAIR_COLUMNS else F.lit(None).cast(field.dataType).alias(field.name)
-            for field in PAIRS
-        )
-    )
+    rows = spark.createDataFrame(values.where(values.notna(), None), columns)
+    none = [F.lit(None).cast(field.dataType).alias(field.name) for field in PAIRS if field not in there]
+    return rows.select("*", *none).select(*(F.col(field.name).cast(field.dataType) for field in PAIRS))
 
 
 def marked_pairs(files: DataFrame) -> DataFrame:
@@ -125,9 +129,10 @@ def marked_pairs(files: DataFrame) -> DataFrame:
     Returns:
         The columns of ``PAIRS``: source (dashes, labels, carried), split_group (the film), left_text and right_text
         without marks, label (1: a new turn), same_block, genres, density (sentences per minute, nullable),
-        silence_ms (for the gap rule only, nullable), mark (true: a new turn, false: the same turn, null: no mark).
+        silence_ms (nullable), mark (true: a new turn, false: the same turn, null: no mark), left_speed and
+        right_speed (characters a second, nullable), language.
     """
-    columns = ("source_path", "movie_id", "genres", "subtitle_duration_ms", "sentences")
+    columns = ("source_path", "movie_id", "language", "genres", "subtitle_duration_ms", "sentences")
     candidates = files.select(*columns).mapInArrow(pair_candidates, _CANDIDATES)
     # A window needs one scan and one shuffle, where a join of the labelled pairs with their copies needs two.
     copies = Window.partitionBy("split_group", F.lower("left_text"), F.lower("right_text"))

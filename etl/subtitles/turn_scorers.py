@@ -1,4 +1,4 @@
-"""The kinds of turn segmenters as scorers of pairs: the SVM, the encoder, a cascade, and both added."""
+"""The kinds of turn segmenters as scorers of pairs: linear models, an encoder, and the SVM and an encoder added."""
 
 import json
 from dataclasses import dataclass
@@ -10,8 +10,8 @@ import pyarrow as pa
 
 from conf.errors import InputError
 from conf.subtitle_settings import TurnCertainty
+from etl.subtitles.border_segmenter import SEGMENTER_FILE, BorderSegmenter
 from etl.subtitles.turn_features import LemmaTable, PairContext
-from etl.subtitles.turn_rule import RULE_FILE, RuleScorer
 from etl.subtitles.turn_scoring import PairScorer
 from etl.subtitles.turn_segmenter import SvmScorer, TurnSegmenter
 
@@ -41,29 +41,6 @@ class EncoderScorer:
 
 
 @dataclass(frozen=True)
-class CascadeScorer:
-    """The SVM where it is sure, both elsewhere (ours).
-
-    Attributes:
-        sure_margin: the SVM alone decides where its margin is at least so far from 0. Elsewhere the margin is the
-            mean of the SVM's margin and the encoder's log-odds of a new turn, which err on different pairs.
-    """
-
-    svm: SvmScorer
-    encoder: EncoderScorer
-    sure_margin: float
-
-    def __call__(self, texts: pa.Array, left: np.ndarray, right: np.ndarray, context: PairContext) -> np.ndarray:
-        margins = self.svm(texts, left, right, context)
-        unsure = np.flatnonzero(np.abs(margins) < self.sure_margin)
-        if len(unsure):
-            asked = PairContext(context.same_block[unsure], context.genres.rows(unsure), context.density[unsure])
-            odds = self.encoder(texts, left[unsure], right[unsure], asked)
-            margins[unsure] = (margins[unsure] + odds) / 2
-        return margins
-
-
-@dataclass(frozen=True)
 class BothScorer:
     """The SVM and the encoder at every pair, weighed and added (ours).
 
@@ -83,7 +60,7 @@ class BothScorer:
 
 
 EQUAL_WEIGHTS = (0.5, 0.5, 0.0)
-"""Those of a cascade, for want of pairs to fit them on."""
+"""For want of pairs to fit them on."""
 MIN_FITTED = 100
 """With fewer pairs of either class the weights are not fitted."""
 
@@ -112,17 +89,8 @@ def fitted_weights(
     return float(by_svm), float(by_encoder), float(line.intercept_[0] / slope)
 
 
-CASCADE = "cascade.json"
-_CASCADE_FORMAT = 2
 BOTH = "both.json"
 _BOTH_FORMAT = 1
-
-
-def save_cascade(folder: Path, svm: TurnSegmenter, sure_margin: float) -> Path:
-    """Write the SVM and the margin of a cascade, and return the folder for its encoder."""
-    svm.save(folder / "svm")
-    _write(folder / CASCADE, {"sure_margin": sure_margin, "format": _CASCADE_FORMAT})
-    return folder / "encoder"
 
 
 def save_both(folder: Path, svm: TurnSegmenter, weights: tuple[float, float, float] = EQUAL_WEIGHTS) -> Path:
@@ -135,15 +103,6 @@ def save_both(folder: Path, svm: TurnSegmenter, weights: tuple[float, float, flo
 
 def _write(path: Path, about: dict[str, Any]) -> None:
     path.write_text(json.dumps(about) + "\n", encoding="utf-8")
-
-
-def _combined(folder: Path, table: LemmaTable, encoder: EncoderScorer) -> CascadeScorer | BothScorer:
-    svm = SvmScorer(TurnSegmenter.load(folder / "svm"), table)
-    if (folder / BOTH).is_file():
-        weights = _read(folder / BOTH, _BOTH_FORMAT, "svm", "encoder", "constant")
-        return BothScorer(svm, encoder, (weights[0], weights[1], weights[2]))
-    (sure,) = _read(folder / CASCADE, _CASCADE_FORMAT, "sure_margin")
-    return CascadeScorer(svm, encoder, sure)
 
 
 def _read(path: Path, version: int, *names: str) -> list[float]:
@@ -165,8 +124,12 @@ def _read(path: Path, version: int, *names: str) -> list[float]:
     return found
 
 
+RULE_FILE = "rule.json"
+"""Of the rule that stood in for a trained segmenter in earlier versions: the packaged segmenter has taken its place."""
+
+
 def turn_scorer(folder: Path, table: LemmaTable, batch_size: int, threads: int, path: str | None = None) -> PairScorer:
-    """Return the scorer of the model in a folder: the SVM, the encoder that reads both sentences, both, or the rule.
+    """Return the scorer of the model in a folder, of any kind that ``train_turn_segmenter`` writes.
 
     Args:
         folder: the folder that ``train_turn_segmenter`` wrote.
@@ -178,13 +141,18 @@ def turn_scorer(folder: Path, table: LemmaTable, batch_size: int, threads: int, 
         InputError: The folder has no kind of model.
     """
     if (folder / RULE_FILE).is_file():
-        return RuleScorer.load(folder)
-    combined = (folder / CASCADE).is_file() or (folder / BOTH).is_file()
+        return BorderSegmenter.packaged()
+    if (folder / SEGMENTER_FILE).is_file():
+        return BorderSegmenter.load(folder)
+    combined = (folder / BOTH).is_file()
     inner = "encoder" if combined else ""
-    if combined or (folder / "head.json").is_file():
-        from udfs.models.classifiers.turn_pair_classifier import TurnPairClassifier
+    if not combined and not (folder / "head.json").is_file():
+        return SvmScorer(TurnSegmenter.load(folder), table)
+    from udfs.models.classifiers.turn_pair_classifier import TurnPairClassifier
 
-        TurnPairClassifier.load(folder / inner)  # raises here, not in a worker, if the model cannot be read
-        encoder = EncoderScorer(str(Path(path or str(folder)) / inner), batch_size, threads)
-        return _combined(folder, table, encoder) if combined else encoder
-    return SvmScorer(TurnSegmenter.load(folder), table)
+    TurnPairClassifier.load(folder / inner)  # raises here, not in a worker, if the model cannot be read
+    encoder = EncoderScorer(str(Path(path or str(folder)) / inner), batch_size, threads)
+    if not combined:
+        return encoder
+    by_svm, by_encoder, constant = _read(folder / BOTH, _BOTH_FORMAT, "svm", "encoder", "constant")
+    return BothScorer(SvmScorer(TurnSegmenter.load(folder / "svm"), table), encoder, (by_svm, by_encoder, constant))

@@ -1,22 +1,21 @@
 """Scoring of adjacent sentences by any model, for rows of pairs and for whole files (turns of EDOS 3.1)."""
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import replace
 from typing import Any, Protocol
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from pyspark.sql import Column, DataFrame, Window
+from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F
 
 from etl.pipeline.rows_among import is_named, rows_among
-from etl.subtitles.borders import RULE, Borders
+from etl.subtitles.border_features import spoken_speeds
+from etl.subtitles.borders import Borders
 from etl.subtitles.turn_features import PairContext, hashed_genres
 from etl.subtitles.turn_marks import NEW_TURN, SAME_TURN, UNMARKED, spoken
 from etl.subtitles.turn_pairs import density
-from etl.subtitles.turn_rule import RuleScorer
-from etl.subtitles.turn_sentences import Sentences
+from etl.subtitles.turn_sentences import UNKNOWN_MS, Sentences
 from etl.tables.ops import WORK_VERSION
 
 _compute: Any = pc
@@ -43,10 +42,19 @@ def pairs_of(batch: pa.RecordBatch) -> tuple[pa.Array, np.ndarray, np.ndarray, P
     """Return the arguments of a scorer for a batch of rows of ``turn_pairs.PAIRS``."""
     count = batch.num_rows
     block = _compute.fill_null(_compute.cast(batch.column("same_block"), pa.int8()), -1)
+
+    def numbers(name: str) -> np.ndarray:
+        values = _compute.fill_null(_compute.cast(batch.column(name), pa.float64()), np.nan)
+        return np.asarray(values, dtype=np.float64)
+
     context = PairContext(
-        np.asarray(block, dtype=np.int8),
-        hashed_genres(batch.column("genres")),
-        np.asarray(_compute.fill_null(batch.column("density"), np.nan), dtype=np.float64),
+        same_block=np.asarray(block, dtype=np.int8),
+        genres=hashed_genres(batch.column("genres")),
+        density=numbers("density"),
+        gap_ms=numbers("silence_ms"),
+        left_speed=numbers("left_speed"),
+        right_speed=numbers("right_speed"),
+        language=np.array(batch.column("language").to_pylist(), dtype=object),
     )
     texts = pa.concat_arrays([batch.column("left_text"), batch.column("right_text")])
     return texts, np.arange(count), np.arange(count) + count, context
@@ -90,7 +98,7 @@ def score_turns(files: DataFrame, scorer: PairScorer, model: str, carried: DataF
             yield pa.RecordBatch.from_arrays([*keys, models, *file_scores(batch, scorer)], names)
 
     names = ["source_path", "subtitle_id", "model", "scores", "carried", "sources"]
-    columns = ("source_path", "subtitle_id", "genres", "subtitle_duration_ms", "sentences", "carried")
+    columns = ("source_path", "subtitle_id", "language", "genres", "subtitle_duration_ms", "sentences", "carried")
     none = F.lit(None).cast(CARRIED).alias("carried")
     # The marks go to the sentences: they are a thousandth of them.
     marks = None if carried is None else F.broadcast(carried)
@@ -125,10 +133,16 @@ def file_scores(batch: pa.RecordBatch, scorer: PairScorer) -> tuple[pa.Array, pa
     right = np.flatnonzero(lines.pairable)
     file = lines.file[right]
     durations = np.asarray(_compute.fill_null(batch.column("subtitle_duration_ms"), 0), dtype=np.int64)
+    speed = spoken_speeds(lines)
+    gap = lines.silence_ms[right]
     context = PairContext(
         lines.same_block[right].astype(np.int8),
         hashed_genres(batch.column("genres")).rows(file),
         density(sizes, durations)[file],
+        np.where(gap == UNKNOWN_MS, np.nan, gap),
+        speed[right - 1],
+        speed[right],
+        np.array(batch.column("language").to_pylist(), dtype=object)[file],
     )
     flat = np.zeros(len(sentences), dtype=np.float32)
     for start in range(0, len(right), _CHUNK):
@@ -139,8 +153,7 @@ def file_scores(batch: pa.RecordBatch, scorer: PairScorer) -> tuple[pa.Array, pa
         texts = lines.text.slice(low, high - low)
         flat[lines.opens_at[right[part]]] = np.round(scorer(texts, places - 1, places, context.part(part)), 4)
     carried = flat_carried(batch.column("carried"), sentences)
-    ruled = np.full(len(sizes), isinstance(scorer, RuleScorer))
-    deciders = replace(Borders.of(sentences, flat, carried, lines=lines), ruled=ruled).deciders
+    deciders = Borders.of(sentences, flat, carried, lines=lines).deciders
     lengths = pa.array(np.concatenate([[0], np.cumsum(np.maximum(sizes - 1, 0))]), pa.int32())
     later = ~sentences.first
 
@@ -153,7 +166,7 @@ def file_scores(batch: pa.RecordBatch, scorer: PairScorer) -> tuple[pa.Array, pa
 
 
 def scored_files(chosen: DataFrame, files: DataFrame, turn_scores: DataFrame) -> DataFrame:
-    """Return the chosen rows of ``subtitles.files`` with scores, carried and ruled, as ``turns.turns_of`` takes them.
+    """Return the chosen rows of ``subtitles.files`` with scores and carried, as ``turns.turns_of`` takes them.
 
     Args:
         chosen: source_path of the files.
@@ -161,17 +174,10 @@ def scored_files(chosen: DataFrame, files: DataFrame, turn_scores: DataFrame) ->
         turn_scores: ``subtitles.turn_scores``.
     """
     rows = rows_among(turn_scores, "source_path", chosen)
-    scores = rows.select("source_path", "scores", "carried", by_rule(rows).alias("ruled"))
+    scores = rows.select("source_path", "scores", "carried")
     # A score has four bytes where its sentence has a hundred, so the scores go to the sentences.
     scores = F.broadcast(scores) if is_named(chosen) else scores
     return rows_among(files, "source_path", chosen).drop(WORK_VERSION).join(scores, "source_path")
-
-
-def by_rule(turn_scores: DataFrame) -> Column:
-    """Return whether the scores of a row of ``subtitles.turn_scores`` are those of the rule (``turn_rule``)."""
-    if "sources" not in turn_scores.columns:
-        return F.lit(False)
-    return F.coalesce(F.array_contains("sources", RULE), F.lit(False))
 
 
 def flat_carried(column: pa.Array, sentences: Sentences) -> np.ndarray:

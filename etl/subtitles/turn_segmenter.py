@@ -20,6 +20,10 @@ from etl.subtitles.turn_scoring import pairs_of, with_column
 
 _FORMAT = 3
 SEED = 13
+"""Of the order in which the optimizer takes the pairs."""
+REGULARIZATION = 0.007
+"""By cross-validation over training episodes."""
+MAX_ITERATIONS = 60
 _WEIGHT = np.dtype([("bucket", "<i4"), ("weight", "<f8")])
 SOURCE_WEIGHTS: Mapping[str, float] = {
     "meld": 1.0,
@@ -138,9 +142,7 @@ def train_turn_segmenter(
     table: LemmaTable,
     *,
     space: FeatureSpace,
-    regularization: float,
-    max_iterations: int,
-    seed: int = SEED,
+    max_iterations: int = MAX_ITERATIONS,
 ) -> TurnSegmenter:
     """Train a linear SVM (hinge loss, L2) that predicts whether the right sentence opens a new turn (EDOS 3.1).
 
@@ -151,9 +153,7 @@ def train_turn_segmenter(
         pairs: the columns of ``turn_pairs.PAIRS``.
         table: the lemmas.
         space: the feature space.
-        regularization: weight of the L2 penalty relative to the mean loss. Features are not standardised.
         max_iterations: maximum passes of coordinate descent over the pairs.
-        seed: of the order in which a pass takes the pairs.
 
     Raises:
         InputError: The pairs do not have both classes.
@@ -176,17 +176,15 @@ def train_turn_segmenter(
 
     def fitted(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         found = pa.Table.from_batches(batches)
-        weights, intercept = fit_svm(found, space.buckets, regularization, max_iterations, seed)
+        weights, intercept = fit_svm(found, space.buckets, max_iterations)
         yield pa.RecordBatch.from_pydict({"weights": [weights.tobytes()], "intercept": [intercept]})
 
     (model,) = rows.mapInArrow(fitted, "weights binary, intercept double").collect()
     return TurnSegmenter(np.frombuffer(model["weights"]).copy(), model["intercept"], space)
 
 
-def fit_svm(
-    rows: pa.Table, buckets: int, regularization: float, max_iterations: int, seed: int = SEED
-) -> tuple[np.ndarray, float]:
-    """Minimise the weighted mean hinge loss plus half of ``regularization`` times the squared norm of the weights.
+def fit_svm(rows: pa.Table, buckets: int, max_iterations: int = MAX_ITERATIONS) -> tuple[np.ndarray, float]:
+    """Minimise the weighted mean hinge loss plus half of ``REGULARIZATION`` times the squared norm of the weights.
 
     Args:
         rows: label (0 or 1), weight, buckets list<int32> with one entry per feature.
@@ -207,7 +205,7 @@ def fit_svm(
     features.sum_duplicates()
     weight = np.array(rows.column("weight"))
     machine = LinearSVC(
-        loss="hinge", C=1 / (regularization * weight.sum()), max_iter=max_iterations, tol=1e-3, random_state=seed
+        loss="hinge", C=1 / (REGULARIZATION * weight.sum()), max_iter=max_iterations, tol=1e-3, random_state=SEED
     )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)

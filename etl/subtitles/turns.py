@@ -1,7 +1,6 @@
 """Turns of a file, separated by marks, by the turn segmenter and by long silences (EDOS 3.1)."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,16 +11,14 @@ from pyspark.sql.types import ArrayType, FloatType, IntegerType, StringType, Str
 
 from conf.subtitle_settings import TurnCertainty
 from etl.subtitles.borders import OPENING_DASH_MARGIN, Borders
-from etl.subtitles.film_shift import FilmSpread
 from etl.subtitles.turn_marks import UNMARKED, Spoken, speaker_names, without_dash
-from etl.subtitles.turn_scoring import flat_carried
 from etl.subtitles.turn_sentences import UNKNOWN_MS, Sentences
 
 _compute: Any = pc
 _NUMBERS = ("start_ms", "end_ms", "sentence_first", "sentence_last")
 DEFAULT_RATES = TurnCertainty()
 _TURN = StructType([StructField("text", StringType()), *(StructField(name, IntegerType()) for name in _NUMBERS)])
-SCORED = ("scores", "carried", "ruled", "arbitrated")
+SCORED = ("scores", "carried")
 """What decides about a file's borders, as columns beside its sentences."""
 TURN_LISTS = {
     "turns": ArrayType(_TURN),
@@ -130,35 +127,25 @@ def batch_borders(
     silence_ends_turn_ms: int | None,
     carried_marks: bool,
     opening_dash_margin: float,
-    films: FilmSpread,
 ) -> Borders:
     """Return the borders of a batch of files with their scores.
 
     Args:
-        batch: sentences, scores, and those of ``carried``, ``ruled`` and ``arbitrated`` that there are, as
-            :func:`turns_of` takes them.
-        explicit_marks, silence_ends_turn_ms, opening_dash_margin, films: see :meth:`Borders.of`.
+        batch: sentences, scores, and ``carried`` where it is there, as :func:`turns_of` takes them.
+        explicit_marks, silence_ends_turn_ms, opening_dash_margin: see :meth:`Borders.of`.
         carried_marks: see :func:`turns_of`.
     """
     names = batch.schema.names
     sentences = Sentences.of(batch.column("sentences"))
     others = explicit_marks and carried_marks and "carried" in names
-    borders = Borders.of(
+    return Borders.of(
         sentences,
         flat_values(batch.column("scores"), sentences, 0.0),
         flat_values(batch.column("carried"), sentences, UNMARKED) if others else None,
         explicit_marks=explicit_marks,
         silence_ends_turn_ms=silence_ends_turn_ms,
         opening_dash_margin=opening_dash_margin,
-        films=films,
     )
-    if "ruled" in names:
-        ruled = np.asarray(_compute.fill_null(batch.column("ruled"), False), dtype=bool)
-        borders = replace(borders, ruled=ruled)
-    if "arbitrated" in names:
-        told = flat_carried(batch.column("arbitrated"), sentences)
-        borders = replace(borders, told=told[borders.lines.opens_at])
-    return borders
 
 
 def turns_of(
@@ -168,7 +155,6 @@ def turns_of(
     silence_ends_turn_ms: int | None,
     carried_marks: bool = True,
     opening_dash_margin: float = OPENING_DASH_MARGIN,
-    film_spread: float = 0.0,
     rates: TurnCertainty = DEFAULT_RATES,
 ) -> DataFrame:
     """Replace the columns ``sentences`` and :data:`SCORED` by the turns and what is known about them.
@@ -176,12 +162,9 @@ def turns_of(
     EDOS 3.1: sentences share a turn or not.
 
     Args:
-        scored: ``subtitles.files`` with ``scores`` of ``subtitles.turn_scores``, its ``carried`` where it has any, and
-            ``ruled``, whether the scores are the rule's (``turn_scoring.by_rule``), where that is known, and
-            ``arbitrated``, what the arbiter decides, of the type ``turn_scoring.CARRIED``.
+        scored: ``subtitles.files`` with ``scores`` of ``subtitles.turn_scores``, and its ``carried`` where it has any.
         explicit_marks, silence_ends_turn_ms, opening_dash_margin: see :meth:`Borders.of`.
         carried_marks: whether the marks of a film's other uploads override the segmenter, if explicit marks do.
-        film_spread: see ``film_shift.FilmSpread``.
         rates: how often each kind of decision is right.
 
     Returns:
@@ -198,7 +181,6 @@ def turns_of(
                 silence_ends_turn_ms=silence_ends_turn_ms,
                 carried_marks=carried_marks,
                 opening_dash_margin=opening_dash_margin,
-                films=FilmSpread(film_spread, rates.model[1]),
             )
             columns = [batch.column(name) for name in kept]
             lists = turn_lists(borders, borders.certainty(rates))

@@ -17,7 +17,6 @@ from etl.tables import (
     subtitles,
 )
 from etl.tables.model import AND_ALSO, Table, sql_text
-from etl.tables.view_columns import columns_of, view_column
 
 GROUPS = (
     subtitles,
@@ -46,13 +45,11 @@ NAMES = re.compile(rf"(?<![\w.`'])({'|'.join(map(re.escape, (*TABLES, *VIEWS)))}
 
 OF_SETS = ("edos", "replies", "ops", "analysis")
 """Schemas of which each named set has its own; the first of its tables is ``subtitles.clean_dialogues``."""
-ALSO_OF_SETS = (subtitles.CLEAN_DIALOGUES.name, llm.ANNOTATOR.name)
-"""Tables of other schemas of which it has its own too."""
 
 
 def is_of_sets(name: str) -> bool:
     """Return whether each set of ``lakehouse.set`` has a table or view of its own: all from clean dialogues on."""
-    return name in ALSO_OF_SETS or name.partition(".")[0] in OF_SETS
+    return name == subtitles.CLEAN_DIALOGUES.name or name.partition(".")[0] in OF_SETS
 
 
 def in_set(name: str, own: str) -> str:
@@ -69,15 +66,9 @@ def names_in(sql: str) -> set[str]:
 def view_statements(views: Mapping[str, tuple[str, str]], absent: Iterable[str]) -> list[str]:
     """Return the SQL that creates views, by name a comment and a query, without the parts that read absent names."""
     return [
-        f"CREATE OR REPLACE VIEW {name}{_described(name, views[name][1])} COMMENT {sql_text(comment)} AS {sql}"
+        f"CREATE OR REPLACE VIEW {name} COMMENT {sql_text(comment)} AS {sql}"
         for name, (comment, sql) in present_views(views, absent).items()
     ]
-
-
-def _described(view: str, sql: str) -> str:
-    """Return a view's columns with their comments, for its creation; nothing where they are not known."""
-    columns = [f"`{name}` COMMENT {sql_text(view_column(view, name))}" for name in columns_of(view, sql)]
-    return f" ({', '.join(columns)})" if columns else ""
 
 
 def present_views(views: Mapping[str, tuple[str, str]], absent: Iterable[str]) -> dict[str, tuple[str, str]]:

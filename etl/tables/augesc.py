@@ -78,22 +78,11 @@ CONVERSATIONS = Table(
     f"""
     conversation_id string, source string COMMENT 'of the query: ed or reddit', query_id string, sample int,
     model string, tokens int, {MEASURED_TURNS}, {_REQUEST}, {STRATEGIES},
-    repaired int COMMENT 'turn, from 0, from which on it was continued again; null: it is as it was generated'
+    repaired int COMMENT 'of rows of earlier versions: the turn, from 0, from which on it was continued again'
     """,
     ("conversation_id",),
 )
 
-REPAIRS = Table(
-    "augesc.repairs",
-    "One continuation of a text that failed one requirement, from its last good turn; with augesc.repair (ours).",
-    f"""
-    text_id string COMMENT 'of the text that failed', attempt int COMMENT 'from 0', source string,
-    violated string COMMENT 'the requirement that it failed', from_turn int COMMENT 'the first new turn, from 0',
-    violates array<string> COMMENT 'requirements that the continued text fails', kept boolean COMMENT 'it fails none',
-    model string, tokens int, {MEASURED_TURNS}, {_REQUEST}, {STRATEGIES}
-    """,
-    ("text_id", "attempt"),
-)
 
 STATISTICS = Table(
     "augesc.statistics",

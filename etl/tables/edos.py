@@ -50,10 +50,10 @@ CROWD_LABELS = Table(
     "One annotated turn with its history and the label that its workers agreed on (EDOS 3.2).",
     """
     dialogue_id string, turn int, turns array<string>,
-    label string COMMENT 'by edos.crowd_aggregation; null without one',
+    label string COMMENT 'the majority; null without one',
     votes array<string> COMMENT 'labels as voted, in order of worker_id', source string,
     probabilities array<struct<label: string, probability: double>>
-      COMMENT 'of the labels, the most probable first: shares of the votes, or by Dawid-Skene from 0.01 on'
+      COMMENT 'of the labels, the most probable first: shares of the votes'
     """,
     ("dialogue_id", "turn"),
 )
@@ -67,22 +67,6 @@ SEEDS = Table(
     """,
     ("dialogue_id", "turn"),
     {"split_is_known": "split IN ('train', 'validation', 'test')"},
-)
-
-LABEL_DOUBTS = Table(
-    "edos.label_doubts",
-    "One turn labelled by the crowd, and how probable its label is to a classifier that did not see the turn.",
-    """
-    dialogue_id string, turn int, turns array<string>, label string,
-    split string COMMENT 'train, validation or test',
-    probability double COMMENT 'of the label: its self-confidence',
-    suggested string COMMENT 'the label that is most probable to the classifier',
-    suggested_probability double COMMENT 'of the suggested label',
-    doubtful boolean COMMENT 'confident learning takes the label for an error',
-    rank int COMMENT 'from 1, the least probable label first'
-    """,
-    ("dialogue_id", "turn"),
-    {"probability_is_a_share": "probability BETWEEN 0 AND 1"},
 )
 
 RELEASED_DIALOGUES = Table(

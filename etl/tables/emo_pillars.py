@@ -97,18 +97,6 @@ REWRITES = Table(
     ("utterance_id",),
 )
 
-ANSWER_QUALITY = Table(
-    "emo_pillars.answer_quality",
-    "What one raw answer of any model gives: items that can be read, and usable ones, which have no fault.",
-    """
-    step string COMMENT 'key of the step', model string COMMENT 'identity of the model that was asked',
-    prompt string COMMENT 'hash of the template; other: of another one',
-    request_id string COMMENT 'id of the request', items int COMMENT 'that can be read; null without an answer',
-    usable int COMMENT 'of them, without a fault', faults array<string> COMMENT 'of all items, repetitions included',
-    rejected array<string> COMMENT 'reasons of the parts that cannot be read'
-    """,
-    ("step", "model", "request_id"),
-)
 
 CONTEXTUAL_EXAMPLES = Table(
     "emo_pillars.contextual_examples",
@@ -234,27 +222,4 @@ INTRA_DATASET = Table(
     wilcoxon double COMMENT 'p; signed ranks, of the same passages'
     """,
     ("learner", "tested_on", "class"),
-)
-
-TURN_ANSWERS = Table(
-    "emo_pillars.turn_answers",
-    "The context-less model's answer to one distinct turn text of EDOS, once per model.",
-    """
-    text_hash string, model string, probabilities array<float> COMMENT 'in the taxonomy\\'s order',
-    threshold double,
-    label_thresholds array<double> COMMENT 'each label\\'s; null: one for all', error string
-    """,
-    ("text_hash", "model"),
-)
-
-TAXONOMY_MAP = Table(
-    "emo_pillars.taxonomy_map",
-    "How often a label of EDOS's 41 and one of the 28 are given to the same turn, each by its own model.",
-    """
-    edos_label string, label string, turns bigint COMMENT 'given both', edos_turns bigint, label_turns bigint,
-    all_turns bigint, share_of_edos double COMMENT 'P(label | edos_label)',
-    share_of_label double COMMENT 'P(edos_label | label)', lift double COMMENT 'over chance',
-    pmi double COMMENT 'binary logarithm of the lift'
-    """,
-    ("edos_label", "label"),
 )

@@ -10,16 +10,6 @@ TEXT_EMBEDDINGS = Table(
     ("text_hash", "model"),
 )
 
-LABEL_PROPOSALS = Table(
-    "emo_pillars.label_proposals",
-    "One emotion that models named outside the taxonomy and its map, and the label that is nearest to it (ours).",
-    """
-    raw_label string COMMENT 'as models named it', occurrences bigint COMMENT 'in all stored answers',
-    label string COMMENT 'proposed; null: none is near enough', score double COMMENT 'cosine with its names',
-    model string COMMENT 'identity of the encoder'
-    """,
-    ("raw_label",),
-)
 
 SIMILARITIES = Table(
     "emo_pillars.similarities",
@@ -122,40 +112,6 @@ EVALUATION_ANSWERS = Table(
     ("hit_id", "item_id", "worker_id", "question"),
 )
 
-JUDGE_SCORES = Table(
-    "emo_pillars.judge_scores",
-    "A classifier's answer to one text whose labels it judges, once per model (ours).",
-    """
-    text_hash string COMMENT 'of utterance and context', model string, probabilities array<float>
-    COMMENT 'in the taxonomy\\'s order', threshold double,
-    label_thresholds array<double> COMMENT 'each label\\'s; null: one for all', error string
-    """,
-    ("text_hash", "model"),
-)
-
-VERDICTS = Table(
-    "emo_pillars.verdicts",
-    "The judge's verdict on the labels of one example, as it was or rewritten (ours).",
-    """
-    utterance_id string, rewritten boolean COMMENT 'of the rewritten utterance', model string COMMENT 'the judge',
-    labels array<string> COMMENT 'of the example, the strongest first', offered array<string>
-    COMMENT 'these and others, as the judge saw them', fits array<string> COMMENT 'those that it finds fitting',
-    accepted boolean COMMENT 'all labels fit that a questionnaire has in its right option',
-    request struct<request_id: string, prompt_hash: string, model: string>
-    COMMENT 'the answer it was read from, in llm.generations; null: of a classifier'
-    """,
-    ("utterance_id", "rewritten"),
-)
-
-GATED_EXAMPLES = Table(
-    "emo_pillars.gated_examples",
-    "One example with the labels that the judge finds fitting; only with emo_pillars.judge.gate (ours).",
-    """
-    utterance_id string, labels array<struct<label: string, level: double>> COMMENT 'the strongest first',
-    model string COMMENT 'the judge'
-    """,
-    ("utterance_id",),
-)
 
 EVALUATION_SCORES = Table(
     "emo_pillars.evaluation_scores",

@@ -106,22 +106,10 @@ TURN_SCORES = Table(
     source_path string, subtitle_id string, model string COMMENT 'identity of the segmenter',
     scores array<float> COMMENT 'SVM margin that sentence i+1 opens a new turn; above 0 it does',
     carried array<boolean> COMMENT 'whether sentence i+1 opens a turn by other uploads; null: unknown',
-    sources array<string> COMMENT 'what decides: mark (of this upload), carried, model, rule; null without a pair',
+    sources array<string> COMMENT 'what decides: mark (of this upload), carried, model; null without a pair',
     work_version bigint
     """,
     ("source_path",),
-)
-
-ARBITRATED_BORDERS = Table(
-    "subtitles.arbitrated_borders",
-    "One border of which the segmenter is unsure, as a language model decides it (ours).",
-    """
-    source_path string, sentence int COMMENT 'index of the sentence after the border, in subtitles.files',
-    opens boolean COMMENT 'whether it opens a turn', model string COMMENT 'the arbiter',
-    request struct<request_id: string, prompt_hash: string, model: string>
-    COMMENT 'the answer it was read from, in llm.turn_arbiter'
-    """,
-    ("source_path", "sentence"),
 )
 
 _DIALOGUE = f"""
@@ -130,7 +118,7 @@ _DIALOGUE = f"""
     year int, genres array<string>,
     turns array<{TURN}>,
     certainties array<float> COMMENT 'probability of each turn that it is one speaker\\'s, and whole',
-    borders array<string> COMMENT 'what decided that each opens: start, silence, mark, carried, model, rule, arbiter',
+    borders array<string> COMMENT 'what decided that each opens: start, silence, mark, carried, model',
     border_certainties array<float> COMMENT 'probability of each turn that it opens where the speaker changes',
     speakers array<string> COMMENT 'name of the label that each turn opens with, in capitals; null without one'
     """

@@ -1,15 +1,11 @@
-"""Describe an experiment and its runs in MLflow: kind, description, columns, code, data, ended processes."""
+"""Describe an experiment and its runs in MLflow: kind, description, columns, code, data."""
 
 import json
-import os
-import platform
 import subprocess
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
-
-from mlflow.entities import ViewType
 
 from etl.pipeline.lineage import package_version
 
@@ -114,35 +110,3 @@ def code_tags() -> Mapping[str, str]:
     except (OSError, subprocess.SubprocessError):  # no git, or a checkout of somebody else's
         return tags
     return tags | {"mlflow.source.git.commit": commit, "code.changed": "yes" if changed else "no"}
-
-
-def process_tags() -> dict[str, str]:
-    """Return tags of the process that has a run open, by which `close_dead_runs` knows it."""
-    return {"process.host": platform.node(), "process.id": str(os.getpid())}
-
-
-def close_dead_runs(client: "MlflowClient", experiment_id: str) -> list[str]:
-    """Set the status of runs whose process on this machine is gone from RUNNING to KILLED, and return their ids."""
-    host = platform.node().replace("'", "")
-    running = f"attributes.status = 'RUNNING' and tags.`process.host` = '{host}'"
-    dead = [
-        run.info.run_id
-        for run in client.search_runs([experiment_id], running, ViewType.ACTIVE_ONLY)
-        if not _lives(run.data.tags.get("process.id", ""))
-    ]
-    for run_id in dead:
-        client.set_terminated(run_id, status="KILLED")
-    return dead
-
-
-def _lives(process: str) -> bool:
-    """Return whether a process exists; True where that cannot be known."""
-    if not process.isdigit():
-        return True
-    try:
-        os.kill(int(process), 0)
-    except ProcessLookupError:
-        return False
-    except OSError:
-        return True
-    return True

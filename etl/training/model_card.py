@@ -30,16 +30,14 @@ print(model.predict(pd.DataFrame([{example}]){params}))
 ```
 
 As a server, with `MLFLOW_TRACKING_URI` set to the place of the registry, such as `sqlite:///lakehouse/mlflow.db`.
-`--env-manager local` serves in the environment at hand; without it MLflow makes one of the packages in
-`requirements.txt`, which takes some GB:
+`--env-manager local` serves in the environment at hand, where edos-lakehouse is installed:
 
 ```console
 mlflow models serve -m models:/{name}@champion --env-manager local -p 5001
 curl http://127.0.0.1:5001/invocations -H 'Content-Type: application/json' -d '{request}'
 ```
 
-The encoder alone, without the head (`head.safetensors` with `head.json`), is a plain transformers folder, as below;
-`python -m jobs export-model` writes both as one.
+The encoder alone, without the head (`head.safetensors` with `head.json`), is a plain transformers folder, as below.
 
 ```python
 from transformers import AutoModel, AutoTokenizer

@@ -76,7 +76,6 @@ class Recipe:
         dropped: rows of the ledger.
         params, tags: of the run, in addition to the options and versions.
         further: makes a second training of the trained model, given its folder; None: the model is trained once.
-        members: how many models are trained, with different seeds, to answer as one.
         differs: what sets the run apart from others of the model, in its name beside the seed.
         finish: changes the trained model before it is evaluated.
         derive: further metrics of an epoch.
@@ -100,7 +99,6 @@ class Recipe:
     choice: HeldOutTest | None = None
     differs: Sequence[str] = ()
     further: "Callable[[Path], FurtherTraining] | None" = None
-    members: int = 1
 
 
 def train_and_register(recipe: Recipe, run: StageRun) -> Trained:
@@ -158,16 +156,11 @@ def train_and_register(recipe: Recipe, run: StageRun) -> Trained:
 
 def _trained(recipe: Recipe, out_dir: Path, context: "TrainingContext") -> "TrainingResult":
     from etl.training.loop.further import train_twice
-    from etl.training.loop.members import train_members
     from etl.training.loop.train import train_model
-    from udfs.models.classifiers.classifier import SequenceClassifier
 
     options = recipe.options
     train = train_model if recipe.further is None else partial(train_twice, recipe.further)
-    if recipe.members == 1:
-        return train(partial(recipe.start, options), recipe.rows, options, out_dir, context)
-    assert issubclass(recipe.model, SequenceClassifier)
-    return train_members(recipe.model, recipe.start, recipe.rows, options, recipe.members, out_dir, context, train)
+    return train(partial(recipe.start, options), recipe.rows, options, out_dir, context)
 
 
 def promote(run: StageRun, candidate: Candidate, score: Callable[[Path], float]) -> tuple[ResolvedModel, Promotion]:

@@ -21,7 +21,7 @@ from conf.settings import LakehouseSettings
 from etl.pipeline.mlflow_client import client_of
 from etl.pipeline.model_loader import resolve
 from etl.training.data_inputs import delta_inputs
-from etl.training.experiment import TAGS, close_dead_runs, code_tags, describe_experiment, process_tags
+from etl.training.experiment import TAGS, code_tags, describe_experiment
 from etl.training.served_files import add_served_files
 from etl.training.signatures import SERVED, signature_of
 
@@ -198,12 +198,11 @@ def tracked_run(
         tags: of the run. The tag ``training`` identifies the training, whose killed earlier runs are closed; tags
             ``data.<table>``, the versions of the tables that it reads, are logged as inputs as well.
     """
-    tags = _tags({**code_tags(), **process_tags(), **(tags or {})})
+    tags = _tags({**code_tags(), **(tags or {})})
     close_killed_runs(store, tags.get("training"))
     client = store.client()
     experiment = store.experiment_id()
     describe_experiment(client, experiment)
-    close_dead_runs(client, experiment)
     run = client.create_run(experiment, run_name=name, tags=tags)
     tracked = TrackedRun(client, run.info.run_id, run.info.artifact_uri)
     try:

@@ -152,15 +152,12 @@ def augesc_train_augmenter(
     known: DataFrame,
     options: AugmenterSettings,
     base: Annotated[str | None, At("models.augmenter_base")],
-    strategies: Annotated[bool, At(f"{GENERATION}.strategies")],
     own: OwnWords,
     run: StageRun,
 ) -> Trained:
     """Tune a language model on a few sessions, so that it continues a query as people do (AugESC 4.1)."""
     from etl.training.recipes.augesc import train_and_register_augmenter
 
-    if strategies:
-        drawn, known = map(sessions.with_named_strategies, (drawn, known))
     return train_and_register_augmenter(drawn, known, run, options, base, instruction(own))
 
 

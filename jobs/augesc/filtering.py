@@ -4,18 +4,16 @@ from typing import Annotated
 
 from pyspark.sql import DataFrame
 
-from conf.augesc_settings import AugescPublishing, Augmenting, FilterSettings, GenerationSettings, SamplesPerQuery
+from conf.augesc_settings import AugescPublishing, FilterSettings, GenerationSettings, SamplesPerQuery
 from etl.augesc import generation as requests
-from etl.augesc import measures, repairs, requirements
+from etl.augesc import measures, requirements
 from etl.augesc.conversation_texts import INSTRUCTION, instruction
 from etl.common.labelled_files import files_under
-from etl.llm.model_stages import prompt_stage
 from etl.pipeline import At, RowAccounting, StageRun, stage
 from etl.pipeline.outcome import Outcome
-from etl.tables.augesc import CONVERSATIONS, MEASURED_TEXTS, QUERIES, REPAIRS, ROLE_PLAYS, SESSIONS, VIOLATIONS
-from etl.tables.llm import AUGMENTED, REPAIRED, UNTUNED
+from etl.tables.augesc import CONVERSATIONS, MEASURED_TEXTS, QUERIES, ROLE_PLAYS, SESSIONS, VIOLATIONS
+from etl.tables.llm import AUGMENTED, UNTUNED
 
-Attempts = Annotated[int, At("augesc.repair.attempts")]
 OwnWords = Annotated[str, At("augesc.prompt.text")]
 
 
@@ -65,84 +63,16 @@ def augesc_check_texts(measured: DataFrame, filters: FilterSettings) -> DataFram
     return requirements.violations(measured, filters)
 
 
-def _asked_again(
-    queries: DataFrame,
-    augmented: DataFrame,
-    judged: DataFrame,
-    generation: Augmenting,
-    samples: SamplesPerQuery,
-    limits: FilterSettings,
-    attempts: int,
-    own: str,
-    run: StageRun,
-) -> DataFrame:
-    asked = requests.augmenter_requests(queries, generation, samples, instruction(own))
-    texts = requests.generated_texts(asked, augmented, run.model("augmenter").identity, measures.GENERATED)
-    return repairs.repair_requests(texts.rows, judged, generation, limits, attempts, own)
-
-
-@prompt_stage(
-    (QUERIES, AUGMENTED, VIOLATIONS),
-    REPAIRED,
-    "augmenter",
-    per_minute=3,
-    resources=(INSTRUCTION,),
-    enabled_if="augesc.repair.attempts",
-)
-def augesc_ask_repairs(
-    queries: DataFrame,
-    augmented: DataFrame,
-    judged: DataFrame,
-    generation: Augmenting,
-    samples: SamplesPerQuery,
-    limits: FilterSettings,
-    attempts: Attempts,
-    own: OwnWords,
-    run: StageRun,
-) -> DataFrame:
-    """Let the tuned model continue texts that fail one requirement from their last good turn (ours)."""
-    return _asked_again(queries, augmented, judged, generation, samples, limits, attempts, own, run)
-
-
 @stage(
     manual=True,
-    reads=(QUERIES, AUGMENTED, VIOLATIONS, REPAIRED),
-    writes=REPAIRS,
-    models=("augmenter",),
-    units="texts",
-    resources=(INSTRUCTION,),
-    enabled_if="augesc.repair.attempts",
-)
-def augesc_check_repairs(
-    queries: DataFrame,
-    augmented: DataFrame,
-    judged: DataFrame,
-    answers: DataFrame,
-    generation: Augmenting,
-    samples: SamplesPerQuery,
-    limits: FilterSettings,
-    attempts: Attempts,
-    own: OwnWords,
-    run: StageRun,
-) -> Outcome:
-    """Check the eight requirements for the continued texts (ours)."""
-    asked = _asked_again(queries, augmented, judged, generation, samples, limits, attempts, own, run)
-    return repairs.checked_repairs(asked, answers, run.model("augmenter").identity, limits, own)
-
-
-@stage(
-    manual=True,
-    reads=(MEASURED_TEXTS, VIOLATIONS, REPAIRS),
-    optional=(REPAIRS,),
+    reads=(MEASURED_TEXTS, VIOLATIONS),
     writes=CONVERSATIONS,
     units=RowAccounting("texts", rows_in="count_if(method = 'augmenter')"),
     version=4,
 )
-def augesc_keep_conversations(
-    measured: DataFrame, violations: DataFrame, continued: DataFrame, attempts: Attempts
-) -> Outcome:
+def augesc_keep_conversations(measured: DataFrame, violations: DataFrame) -> Outcome:
     """Keep the tuned model's texts that meet all requirements: the AugESC conversations (AugESC 4.3, 5)."""
-    return requirements.kept_conversations(measured, violations, repairs.first_kept(continued) if attempts else None)
+    return requirements.kept_conversations(measured, violations)
 
 
 @stage(

@@ -1,6 +1,6 @@
 """Collect crowd labels: make HITs of readable turns, collect answers, find majorities, split them (EDOS 3.2)."""
 
-from typing import Annotated, Literal
+from typing import Annotated
 
 from pyspark.sql import DataFrame
 
@@ -11,9 +11,8 @@ from etl.annotation.collecting import read_answers, refuse_all_dropped
 from etl.annotation.form_files import write_batch
 from etl.common.labelled_files import ROWS, files_under, labelled_rows, with_dropped
 from etl.edos import answers as page_answers
-from etl.edos.label_doubts import label_doubts
 from etl.edos.quiz import situations_of
-from etl.edos.readability import correlations, readability_of_turns, reading_of
+from etl.edos.readability import Reading, correlations, readability_of_turns
 from etl.edos.tasks import annotation_tasks
 from etl.edos.training_rows import seeds_of
 from etl.edos.votes import VOTE_COLUMNS, agree, all_annotations
@@ -36,7 +35,7 @@ Talks = Annotated[str | None, At(TALKS)]
 )
 def score_readability(weak_labels: DataFrame, dialogues: DataFrame, rules: ReadabilityRules) -> Outcome:
     """Score the readability of each confidently labelled turn with its history (EDOS 3.2, A)."""
-    return readability_of_turns(weak_labels, dialogues, rules.bands, reading_of(rules))
+    return readability_of_turns(weak_labels, dialogues, rules.bands, Reading(rules.frequencies, rules.distinct))
 
 
 @stage(
@@ -54,10 +53,10 @@ def prepare_annotation(
     talks: Talks,
     run: StageRun,
 ) -> Outcome:
-    """Make HITs for the crowd: the most readable or most uncertain turns of each class, with quiz items (EDOS 3.2)."""
+    """Make HITs for the crowd: the most readable turns of each class, with quiz items (EDOS 3.2)."""
     f, d = correlations(readability)
     run.say(f"readability correlates with f {f or 0:+.2f}, with d {d or 0:+.2f}")
-    pool, unread = situations_of(run, talks, TALKS, labels.names, rules.quiz_characters)
+    pool, unread = situations_of(run, talks, TALKS, labels.names)
     outcome = annotation_tasks(readability, weak_labels, dialogues, pool, rules)
     return outcome if unread is None else with_dropped(outcome, unread)
 
@@ -71,12 +70,11 @@ def prepare_annotation(
 def export_annotation(
     tasks: DataFrame,
     posting: Posting,
-    workers: Annotated[int, At("edos.annotation.workers")],
     labels: Taxonomy,
     run: StageRun,
 ) -> Outcome:
     """Write the crowd's HITs as files: the annotation page, a platform's table, and a key (EDOS B)."""
-    return write_batch(tasks, "crowd", labels, posting, workers, run)
+    return write_batch(tasks, labels, posting, run)
 
 
 @stage(
@@ -102,12 +100,11 @@ def collect_answers(rules: AnswerRules, labels: Taxonomy, run: StageRun) -> Outc
 )
 def score_workers(
     answers: DataFrame,
-    quiz_to_pass: Annotated[int, At("edos.annotation.quiz_to_pass")],
     reward: Annotated[float, At("edos.annotation.reward")],
     bonus: Annotated[float, At("edos.annotation.bonus")],
 ) -> Outcome:
     """Score each worker's HITs: quiz, time, pay and bonus (EDOS 3.2, 7)."""
-    return Outcome(page_answers.assignments(answers, pass_at=quiz_to_pass, reward=reward, bonus=bonus))
+    return Outcome(page_answers.assignments(answers, reward=reward, bonus=bonus))
 
 
 @stage(
@@ -130,13 +127,9 @@ def collect_annotations(
     writes=tables.CROWD_LABELS,
     units=RowAccounting("turns", "count(DISTINCT dialogue_id, turn)"),
 )
-def agree_labels(
-    annotations: DataFrame,
-    labels: Taxonomy,
-    aggregation: Annotated[Literal["majority", "dawid_skene"], At("edos.crowd_aggregation")],
-) -> Outcome:
-    """Find the labels on which two of three workers agree, or the most probable ones by Dawid-Skene (EDOS 3.2)."""
-    return agree(annotations, labels.names, aggregation)
+def agree_labels(annotations: DataFrame, labels: Taxonomy) -> Outcome:
+    """Find the labels on which two of three workers agree (EDOS 3.2)."""
+    return agree(annotations, labels.names)
 
 
 @stage(
@@ -146,14 +139,7 @@ def agree_labels(
 )
 def hold_out_labels(
     crowd_labels: DataFrame,
-    test_share: Annotated[float, At("edos.test_share")],
     validation_share: Annotated[float, At("edos.validation_share")],
 ) -> Outcome:
     """Hold out a fifth of the crowd's labels of each class, before the expansion (EDOS 3.3)."""
-    return seeds_of(crowd_labels, test_share, validation_share)
-
-
-@stage(manual=True, reads=(tables.SEEDS,), writes=tables.LABEL_DOUBTS, units="turns")
-def rank_label_doubts(seeds: DataFrame, run: StageRun) -> Outcome:
-    """Rank the crowd's labels by how improbable they are to a classifier that did not see them, worst first."""
-    return label_doubts(seeds, run.spark)
+    return seeds_of(crowd_labels, validation_share)

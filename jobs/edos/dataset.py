@@ -4,18 +4,15 @@ from typing import Annotated
 
 from pyspark.sql import DataFrame
 
-from conf.edos_settings import AuditDraw, EdosSettings, Posting, PublishingSettings, ReportSettings
+from conf.edos_settings import EdosSettings, PublishingSettings, ReportSettings
 from conf.subtitle_settings import SubtitleSettings
 from conf.taxonomy import Taxonomy
 from conf.training_settings import ModelSettings, TrainSections
-from etl.annotation.form_files import write_batch
 from etl.common.labelled_files import local_rows
-from etl.edos.audit import audit_tasks
 from etl.edos.empathetic import COLUMNS, labelled_utterances
-from etl.pipeline import UNCOUNTED, At, RowAccounting, StageRun, stage
-from etl.pipeline.outcome import LocalOutcome, Outcome
-from etl.tables.edos import DIALOGUES, EMPATHETIC_TURNS, WEAK_LABELS
-from etl.tables.edos_annotation import AUDIT_FILES, AUDIT_TASKS
+from etl.pipeline import UNCOUNTED, At, StageRun, stage
+from etl.pipeline.outcome import LocalOutcome
+from etl.tables.edos import DIALOGUES, EMPATHETIC_TURNS
 from etl.tables.subtitles import CLEAN_DIALOGUES, GAPS
 
 TALKS = "edos.empathetic_dialogues"
@@ -35,38 +32,6 @@ def describe_dataset(dialogues: DataFrame, labels: Annotated[Taxonomy, UNCOUNTED
     from etl.publishing.describe import describe
 
     describe(run, labels)
-
-
-@stage(
-    manual=True,
-    reads=(DIALOGUES, WEAK_LABELS),
-    writes=AUDIT_TASKS,
-    units=RowAccounting("turns", "sum(size(turns))"),
-)
-def prepare_audit(
-    dialogues: DataFrame, weak_labels: DataFrame, draw: AuditDraw, seed: Annotated[int, At("edos.annotation.seed")]
-) -> Outcome:
-    """Sample finished turns by label and confidence, for people to relabel: the audit (ours)."""
-    return audit_tasks(
-        dialogues, weak_labels, bands=draw.bands, per_stratum=draw.per_stratum, per_hit=draw.items_per_hit, seed=seed
-    )
-
-
-@stage(
-    manual=True,
-    reads=(AUDIT_TASKS,),
-    writes=AUDIT_FILES,
-    units=RowAccounting("items", rows_out="coalesce(max(items), 0)"),
-)
-def export_audit(
-    tasks: DataFrame,
-    posting: Posting,
-    workers: Annotated[int, At("edos.audit.workers")],
-    labels: Taxonomy,
-    run: StageRun,
-) -> Outcome:
-    """Write the audit's HITs as files: the annotation page and a key (ours)."""
-    return write_batch(tasks, "audit", labels, posting, workers, run)
 
 
 @stage(manual=True, writes=EMPATHETIC_TURNS, units="utterances")
@@ -118,36 +83,3 @@ def export_dataset(
     from etl.publishing.dataset_export import MadeWith, publish
 
     publish(run, MadeWith(publishing, subtitles, edos, models, training))
-
-
-@stage(manual=True, reads=(CLEAN_DIALOGUES,), writes=None, shows="files under `publishing.folder`-clean")
-def export_clean_dialogues(
-    clean: DataFrame,
-    publishing: PublishingSettings,
-    subtitles: AllSubtitles,
-    edos: AllEdos,
-    models: AllModels,
-    training: AllTrainings,
-    run: StageRun,
-) -> None:
-    """Export the clean dialogues without labels, as `export_dataset` does; needs no classifier (ours)."""
-    from etl.publishing.dataset_export import MadeWith, publish
-
-    publish(run, MadeWith(publishing, subtitles, edos, models, training), labels="none")
-
-
-@stage(manual=True, reads=(CLEAN_DIALOGUES, WEAK_LABELS), writes=None, shows="files under `publishing.folder`-weak")
-def export_weak_dialogues(
-    clean: DataFrame,
-    weak_labels: DataFrame,
-    publishing: PublishingSettings,
-    subtitles: AllSubtitles,
-    edos: AllEdos,
-    models: AllModels,
-    training: AllTrainings,
-    run: StageRun,
-) -> None:
-    """Export the clean dialogues with their weak labels; needs no emotion classifier (ours)."""
-    from etl.publishing.dataset_export import MadeWith, publish
-
-    publish(run, MadeWith(publishing, subtitles, edos, models, training), labels="weak")

@@ -8,7 +8,7 @@ from typing import Annotated
 
 from pyspark.sql import DataFrame
 
-from conf.edos_settings import Pool, SearchFrom, SearchRules, SelfLabelRules
+from conf.edos_settings import Pool, SearchFrom, SelfLabelRules
 from conf.taxonomy import Taxonomy
 from conf.training_settings import SelfLabelerSettings
 from etl.common.hashes import distinct_texts
@@ -28,6 +28,7 @@ from etl.tables.subtitles import CLEAN_DIALOGUES
 
 ON = "edos.expands"
 HeldOutThreshold = Annotated[float, At("edos.expansion.held_out_threshold")]
+Floor = Annotated[float, At("edos.expansion.floor")]
 From = Annotated[SearchFrom, At("edos.expansion.search_from")]
 ENCODER = "sentence_encoder"
 LABELER = "self_labeler"
@@ -87,15 +88,13 @@ def embed_dialogues(
     return dialogue_embeddings(embedded_turns(histories, turn_embeddings, model), model)
 
 
-def _matches(
-    embedded: DataFrame, targets: DataFrame, queries: DataFrame, search: SearchRules, run: StageRun
-) -> Outcome:
+def _matches(embedded: DataFrame, targets: DataFrame, queries: DataFrame, floor: float, run: StageRun) -> Outcome:
     """Return the nearest targets of each query, by exact cosine."""
     from etl.edos.similarity_search import find_similar
 
     model = run.model(ENCODER).identity
-    found = find_similar(embedded, targets, search.floor, search.matches, model=model, threads=run.compute.threads)
-    return similar.matched_units(found, queries, targets, search.matches, search.floor)
+    found = find_similar(embedded, targets, floor, similar.MATCHES, model=model, threads=run.compute.threads)
+    return similar.matched_units(found, queries, targets, similar.MATCHES, floor)
 
 
 @search_stage(
@@ -108,13 +107,13 @@ def search_similar(
     released: DataFrame,
     embedded: DataFrame,
     pool: Pool,
-    search: SearchRules,
+    floor: Floor,
     search_from: From,
     run: StageRun,
 ) -> Outcome:
     """Search the unlabelled dialogues for those similar to a crowd-labelled one, by exact cosine (EDOS 3.3)."""
     targets = similar.seed_targets(seeds, held_out_splits(search_from))
-    return _matches(embedded, targets, similar.queries_of(_pool(clean, pool), released), search, run)
+    return _matches(embedded, targets, similar.queries_of(_pool(clean, pool), released), floor, run)
 
 
 @expansion_stage(
@@ -211,10 +210,10 @@ def self_label(
     reads=(CLEAN_DIALOGUES, tables.SELF_LABELLED, tables.DIALOGUE_EMBEDDINGS), writes=tables.SIMILAR_SELF_MATCHES
 )
 def search_similar_again(
-    clean: DataFrame, self_labelled: DataFrame, embedded: DataFrame, pool: Pool, search: SearchRules, run: StageRun
+    clean: DataFrame, self_labelled: DataFrame, embedded: DataFrame, pool: Pool, floor: Floor, run: StageRun
 ) -> Outcome:
     """Search the unlabelled dialogues for those similar to a self-labelled one (EDOS 3.3, the second round)."""
-    return _matches(embedded, similar.self_targets(self_labelled), similar.queries_of(_pool(clean, pool)), search, run)
+    return _matches(embedded, similar.self_targets(self_labelled), similar.queries_of(_pool(clean, pool)), floor, run)
 
 
 @expansion_stage(

@@ -8,10 +8,10 @@ from conf.edos_settings import Choice, DialogueConfidence
 from conf.taxonomy import Taxonomy
 from conf.training_settings import WeakLabelerSettings, WeakStudentSettings
 from etl.common.hashes import distinct_texts
-from etl.edos.choosing import choose_emotional, floors
+from etl.edos.choosing import choose_emotional
 from etl.edos.turn_labels import weak_labels_of_turns
 from etl.llm.model_stages import model_stage, text_scores
-from etl.pipeline import UNCOUNTED, At, Model, RowAccounting, StageRun, stage
+from etl.pipeline import At, Model, RowAccounting, StageRun, stage
 from etl.pipeline.outcome import Outcome, Trained
 from etl.tables.edos import INITIAL, WEAK_LABELS, WEAK_SCORES
 from etl.tables.subtitles import CLEAN_DIALOGUES
@@ -95,24 +95,3 @@ def select_emotional(
     if top_n >= pool:
         run.say(f"warning: edos.top_n={top_n:,} chooses all of {pool:,} dialogues; the paper takes a quarter")
     return choose_emotional(dialogues, weak_labels, top_n, confidence, choice, not_emotions)
-
-
-@stage(manual=True, reads=(CLEAN_DIALOGUES, WEAK_LABELS), writes=None, shows="a table of the rules")
-def compare_choices(
-    dialogues: DataFrame,
-    weak_labels: DataFrame,
-    top_n: Annotated[int, At("edos.top_n")],
-    confidence: Annotated[DialogueConfidence, At("edos.dialogue_confidence")],
-    not_emotions: Annotated[tuple[str, ...], At("edos.not_emotions")],
-    labels: Annotated[Taxonomy, UNCOUNTED],
-    run: StageRun,
-) -> None:
-    """Print what each rule of the choice takes, with random choice and certainty alone as floors (ours)."""
-    emotions = [name for name, kind in labels.kinds.items() if kind == "emotion"]
-    rows = floors(dialogues, weak_labels, top_n, confidence, not_emotions, emotions)
-    head = f"{'edos.choice':<24}{'dialogues':>10}{'turns each':>12}{'emotion':>9}"
-    run.say(f"{head}{'an emotion':>12}{'opened by one':>15}{'told faults':>13}")
-    for row in rows:
-        shares = f"{row['emotional'] or 0:>12.1%}{row['opened'] or 0:>15.1%}{row['faults'] or 0:>13.1%}"
-        figures = f"{row['turns'] or 0:>12.2f}{row['emotion'] or 0:>9.3f}{shares}"
-        run.say(f"{row['rule']:<24}{row['dialogues']:>10,}{figures}")

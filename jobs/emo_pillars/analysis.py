@@ -1,17 +1,13 @@
 """Analyse the synthetic data: similarities, changes, markers, topics and their names (Emo Pillars 7, G, H)."""
 
-from collections.abc import Sequence
 from typing import Annotated
 
 import numpy as np
-from numpy.typing import NDArray
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from conf.emo_pillars_settings import (
     MarkerRules,
-    PromptSettings,
-    QualitySettings,
     Samples,
     TopicQuery,
     TopicSample,
@@ -19,7 +15,7 @@ from conf.emo_pillars_settings import (
 from conf.llm_settings import DecodingSettings
 from conf.taxonomy import EmotionTaxonomy
 from conf.wordlists import words
-from etl.emo_pillars import label_proposals, samples, similarities
+from etl.emo_pillars import samples, similarities
 from etl.emo_pillars.markers import GROUPED, adverb_markers, marker_groups
 from etl.emo_pillars.step import Wording
 from etl.emo_pillars.steps import topic_categories, topic_names
@@ -30,7 +26,6 @@ from etl.pipeline.outcome import Outcome
 from etl.tables import emo_pillars_analysis as tables
 from etl.tables import llm
 from etl.tables.emo_pillars import CONTEXTS, CONTEXTUAL_EXAMPLES, EXAMPLES
-from jobs.emo_pillars.synthesis import NAMES
 
 SECTION = "emo_pillars.analysis"
 ENCODER = "analysis_encoder"
@@ -60,42 +55,6 @@ def emo_pillars_embed_texts(
 ) -> DataFrame:
     """Embed each distinct text of the analysis' samples once (Emo Pillars 7)."""
     return samples.texts_to_embed(examples, contextual, contexts, sizes, topic, query.topic_query, taxonomy.neutral)
-
-
-@stage(
-    manual=True,
-    reads=(llm.UTTERANCES, llm.SOFT_LABELS),
-    writes=tables.LABEL_PROPOSALS,
-    models=(ENCODER,),
-    units="words",
-    resources=(*NAMES, *(name for step in label_proposals.STEPS for name in step.template_files)),
-)
-def emo_pillars_propose_labels(
-    utterances: DataFrame,
-    soft_labels: DataFrame,
-    quality: QualitySettings,
-    floor: Annotated[float, At(f"{SECTION}.label_floor")],
-    taxonomy: EmotionTaxonomy,
-    prompts: PromptSettings,
-    run: StageRun,
-) -> Outcome:
-    """Propose labels for the emotions that models named outside the taxonomy and its map (ours)."""
-    from udfs.predict import embed_texts
-
-    encoder = run.model(ENCODER)
-
-    def embed(texts: Sequence[str]) -> NDArray[np.float32]:
-        rows = run.spark.createDataFrame([*zip(texts, texts, strict=True)], "text_hash string, text string")
-        vectors = {row.text_hash: row.embedding for row in embed_texts(rows, **encoder.arguments).collect()}
-        found = np.array([vectors[text] for text in texts], dtype=np.float32)
-        return found / np.linalg.norm(found, axis=1, keepdims=True)
-
-    answers = {"utterances": utterances, "soft_labels": soft_labels}
-    unknown = label_proposals.unknown_words(answers, quality, lambda step: Wording(taxonomy, getattr(prompts, step)))
-    counts = {row.raw_label: row.occurrences for row in unknown.collect()}
-    proposals = label_proposals.proposed_labels(sorted(counts), taxonomy.known_names, embed, floor)
-    rows = [(one.raw_label, counts[one.raw_label], one.label, one.score, encoder.identity) for one in proposals]
-    return Outcome(run.spark.createDataFrame(rows, tables.LABEL_PROPOSALS.schema), rows_in=len(counts))
 
 
 @stage(

@@ -1,16 +1,13 @@
-"""Train models on the synthetic data, with and without contexts, and apply them to tests and EDOS (Emo Pillars 5)."""
+"""Train models on the synthetic data, with and without contexts, and apply them to tests (Emo Pillars 5)."""
 
 from pyspark.sql import DataFrame
 
 from conf.emo_pillars_settings import SentenceFiles
 from conf.taxonomy import GOEMOTIONS, EmotionTaxonomy
-from etl.common.hashes import text_hash
-from etl.emo_pillars import intra_dataset, taxonomy_map
-from etl.llm.model_stages import model_stage, passage_scores
+from etl.emo_pillars import intra_dataset
 from etl.pipeline import RowAccounting, StageRun, stage
 from etl.pipeline.outcome import Outcome
 from etl.tables import emo_pillars as tables
-from etl.tables.edos import DIALOGUE_SCORES, INITIAL
 from etl.training.stages import passage_stage
 
 CONTEXTLESS = "emo_pillars_contextless"
@@ -93,31 +90,3 @@ def emo_pillars_export_embeddings(files: SentenceFiles, run: StageRun) -> None:
     from etl.training.recipes.sentence_embeddings import export_embeddings
 
     export_embeddings(run, files)
-
-
-@model_stage(
-    passage_scores, CONTEXTLESS, 12_000, reads=(INITIAL,), writes=tables.TURN_ANSWERS, units="texts", manual=True
-)
-def emo_pillars_answer_turns(initial: DataFrame) -> DataFrame:
-    """Apply the context-less model to each distinct turn of EDOS, once per model, to compare taxonomies (ours)."""
-    turns = initial.selectExpr("explode(turns) AS utterance", "CAST(NULL AS string) AS context")
-    return turns.select(text_hash(turns["utterance"]).alias("text_hash"), "*").dropDuplicates(["text_hash"])
-
-
-@stage(
-    manual=True,
-    reads=(INITIAL, DIALOGUE_SCORES, tables.TURN_ANSWERS),
-    writes=tables.TAXONOMY_MAP,
-    models=("emotion_classifier", CONTEXTLESS),
-    units=RowAccounting("turns", rows_out="coalesce(max(all_turns), 0)"),
-    resources=(GOEMOTIONS,),
-)
-def emo_pillars_map_taxonomies(
-    initial: DataFrame, scores: DataFrame, answers: DataFrame, taxonomy: EmotionTaxonomy, run: StageRun
-) -> Outcome:
-    """Map EDOS's 41 labels to the 28 labels by both models' answers to the same turns (ours)."""
-    edos, emo_pillars = (run.model(name).identity for name in ("emotion_classifier", CONTEXTLESS))
-    turns = initial.selectExpr("explode(turns)").count()
-    rows = taxonomy_map.taxonomy_map(initial, scores, answers, edos, emo_pillars, taxonomy)
-    unanswered = taxonomy_map.unanswered(initial, scores, answers, edos, emo_pillars)
-    return Outcome(rows, unanswered, rows_in=turns)

@@ -7,18 +7,16 @@ from pyspark.sql import DataFrame
 from conf.emo_pillars_settings import (
     ExampleRules,
     PlotRules,
-    PromptSettings,
     QualitySettings,
     UtterancePrompt,
 )
 from conf.llm_settings import DecodingSettings
 from conf.taxonomy import GOEMOTIONS, GOEMOTIONS_MAPPING, EmotionTaxonomy
 from etl.emo_pillars import examples as data_sets
-from etl.emo_pillars.answer_quality import answer_quality
 from etl.emo_pillars.plot_files import read_stories
 from etl.emo_pillars.plots import select_plots
 from etl.emo_pillars.step import Wording
-from etl.emo_pillars.steps import SYNTHESIS, actors, clean_contexts, contexts, rewrites, soft_labels, utterances
+from etl.emo_pillars.steps import actors, clean_contexts, contexts, rewrites, soft_labels, utterances
 from etl.llm.model_stages import answer_stage, prompt_stage
 from etl.pipeline import At, RowAccounting, stage
 from etl.pipeline.outcome import LocalOutcome, Outcome
@@ -232,23 +230,3 @@ def emo_pillars_rewrites(
 def emo_pillars_contextual_examples(rewrites: DataFrame, clean_contexts: DataFrame, examples: DataFrame) -> DataFrame:
     """Make the context-full data set: each utterance original and rewritten, with its context (Emo Pillars 4)."""
     return data_sets.contextual_examples(rewrites, clean_contexts, examples)
-
-
-@stage(
-    manual=True,
-    reads=(llm.ACTORS, llm.UTTERANCES, llm.SOFT_LABELS, llm.CONTEXTS, llm.CLEAN_CONTEXTS, llm.REWRITES),
-    optional=(llm.CONTEXTS, llm.CLEAN_CONTEXTS, llm.REWRITES),
-    writes=tables.ANSWER_QUALITY,
-    units="answers",
-    resources=(*NAMES, *(name for step in SYNTHESIS for name in step.template_files)),
-)
-def emo_pillars_measure_quality(
-    *answers: DataFrame,
-    quality: QualitySettings,
-    top_labels: TopLabels,
-    taxonomy: EmotionTaxonomy,
-    prompts: PromptSettings,
-) -> Outcome:
-    """Measure what all stored answers give, by any model: items that can be read, and usable ones (ours)."""
-    named = dict(zip([step.name for step in SYNTHESIS], answers, strict=True))
-    return answer_quality(named, quality, top_labels, lambda step: Wording(taxonomy, getattr(prompts, step)))

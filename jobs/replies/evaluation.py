@@ -10,7 +10,6 @@ from etl.pipeline import At, StageRun, stage
 from etl.pipeline.outcome import Outcome
 from etl.replies.baselines import baseline_replies
 from etl.replies.generation import (
-    READERS,
     BatchSize,
     TestReplies,
     likelihoods,
@@ -29,7 +28,7 @@ def replies_score(requests: DataFrame, examples: DataFrame, batch_size: BatchSiz
     return likelihoods(requests, run, batch_size)
 
 
-@generator_stage(GENERATED, planned_replies, 60, (*GENERATORS, *READERS))
+@generator_stage(GENERATED, planned_replies, 60, GENERATORS)
 def replies_generate(
     requests: DataFrame, examples: DataFrame, decoding: ReplyDecoding, batch_size: BatchSize, run: StageRun
 ) -> DataFrame:

@@ -9,7 +9,7 @@ from etl.llm.model_stages import history_scores, model_stage
 from etl.pipeline import At, Model, StageRun, stage
 from etl.pipeline.outcome import Trained
 from etl.replies import regimes
-from etl.replies.generation import READERS, BatchSize, planned_steering, replies
+from etl.replies.generation import BatchSize, planned_steering, replies
 from etl.replies.measures import distinct_answers
 from etl.tables.replies import EXAMPLES, INTENT_READINGS, STEERED
 from jobs.replies.training import TUNING, UNSTEERED, Dropout, generator_stage, tuned_generator
@@ -23,12 +23,7 @@ def replies_tune_steered(
     return tuned_generator(examples, run, regimes.STEERED, options, dropout)
 
 
-@generator_stage(
-    STEERED,
-    planned_steering,
-    60,
-    ("reply_steered", *UNSTEERED, *READERS),
-)
+@generator_stage(STEERED, planned_steering, 60, ("reply_steered", *UNSTEERED))
 def replies_steer(
     requests: DataFrame, examples: DataFrame, decoding: ReplyDecoding, batch_size: BatchSize, run: StageRun
 ) -> DataFrame:

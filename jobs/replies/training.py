@@ -1,7 +1,7 @@
 """Pre-train response generators on OpenSubtitles, and tune them on EDOS or EmpatheticDialogues (EDOS 5, E)."""
 
 from collections.abc import Callable
-from typing import Annotated, Literal
+from typing import Annotated
 
 from pyspark.sql import DataFrame
 
@@ -21,10 +21,10 @@ from etl.pipeline.outcome import LocalOutcome, Outcome, Trained
 from etl.replies.conversations import COLUMNS, all_conversations
 from etl.replies.pairs import reply_examples
 from etl.replies.regimes import CAUSAL, COMPARED, ON_EDOS, ON_EMPATHETIC, PRETRAINED, Regime
-from etl.subtitles.transcript_files import training_utterances
-from etl.tables import Table, subtitles
+from etl.tables import Table
 from etl.tables.edos import DIALOGUES
 from etl.tables.replies import EXAMPLES, TRAININGS
+from etl.tables.subtitles import CLEAN_DIALOGUES
 
 GENERATORS = tuple(regime.model for regime in COMPARED)
 TUNING = ("training.processes", "edos.taxonomy")
@@ -33,7 +33,6 @@ Dropout = Annotated[float, At("replies.network.dropout")]
 MostTokens = Annotated[int, At("replies.network.max_tokens")]
 UNSTEERED = ("reply_empathetic", "reply_causal")
 TALKS = "edos.empathetic_dialogues"
-TRANSCRIPTS = "replies.pretraining.transcripts"
 
 
 def generator_stage(
@@ -61,29 +60,23 @@ def tuned_generator(
 
 @stage(
     manual=True,
-    reads=(subtitles.CLEAN_DIALOGUES, subtitles.DIALOGUES, DIALOGUES),
-    optional=(subtitles.DIALOGUES,),
+    reads=(CLEAN_DIALOGUES, DIALOGUES),
     writes=EXAMPLES,
     units="replies",
     version=3,
 )
 def replies_gather(
     clean: DataFrame,
-    raw: DataFrame,
     edos: DataFrame,
     rows: ReplyRows,
-    pretrained_on: Annotated[Literal["clean", "raw"], At("replies.pretraining.dialogues")],
     max_tokens: MostTokens,
     labels: Taxonomy,
     path: Annotated[str | None, At(TALKS)],
-    folders: Annotated[tuple[str, ...], At(TRANSCRIPTS)],
     run: StageRun,
 ) -> Outcome:
     """Gather replies with the turns before: OpenSubtitles without EDOS, EDOS, EmpatheticDialogues (EDOS 5)."""
     read = local_rows([path], COLUMNS, TALKS) if path else LocalOutcome()
-    dialogues = raw if pretrained_on == "raw" else clean
-    transcripts = training_utterances(folders, TRANSCRIPTS)
-    talks = all_conversations(dialogues, edos, transcripts, read.rows, labels.names)
+    talks = all_conversations(clean, edos, read.rows, labels.names)
     outcome = reply_examples(talks, max_tokens=max_tokens, **rows.model_dump())
     return with_dropped(outcome, read.notes(run.spark))
 

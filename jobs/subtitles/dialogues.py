@@ -3,16 +3,14 @@
 from typing import Annotated
 
 from pyspark.sql import DataFrame
-from pyspark.sql import functions as F
 
 from conf.subtitle_settings import CleaningSettings, TurnRules
 from etl.pipeline import At, FromFiles, Incremental, RowAccounting, StageRun, Units, stage
 from etl.pipeline.outcome import Outcome
-from etl.pipeline.rows_among import is_named, rows_among
 from etl.pipeline.spark_api import cached
-from etl.subtitles import arbiter, turn_scoring
 from etl.subtitles import cleaning as cleaning_stage
 from etl.subtitles import published_pool as published
+from etl.subtitles import turn_scoring
 from etl.subtitles.cleaning_words import cleaning_words
 from etl.subtitles.dialogues import dialogues_between_silences
 from etl.subtitles.gaps import IN_SENTENCE, count_pairs, gap_histogram
@@ -20,7 +18,6 @@ from etl.subtitles.trade_off import trade_off
 from etl.subtitles.turns import turns_of
 from etl.tables.ops import WORK_VERSION
 from etl.tables.subtitles import (
-    ARBITRATED_BORDERS,
     CHOSEN_UPLOADS,
     CLEAN_DIALOGUES,
     DIALOGUES,
@@ -30,7 +27,6 @@ from etl.tables.subtitles import (
 )
 
 Languages = Annotated[tuple[str, ...], At("subtitles.languages")]
-ArbiterBelow = Annotated[float | None, At("subtitles.arbiter.below")]
 SilenceSeconds = Annotated[float, At("subtitles.silence_seconds")]
 
 
@@ -47,22 +43,14 @@ def measure_gaps(chosen: DataFrame, files: DataFrame) -> Outcome:
     return Outcome(gap_histogram(chosen_files), rows_in=count_pairs(chosen_files))
 
 
-def _scored_files(
-    chosen: DataFrame, files: DataFrame, turn_scores: DataFrame, arbitrated: DataFrame, below: ArbiterBelow
-) -> DataFrame:
+def _scored_files(chosen: DataFrame, files: DataFrame, turn_scores: DataFrame) -> DataFrame:
     counts = files.select("source_path", "sentence_count")
     versions = turn_scores.select("source_path", WORK_VERSION)
-    if below is not None:
-        told = versions.join(arbiter.decisions_hash(arbitrated), "source_path", "left")
-        decided = F.xxhash64(WORK_VERSION, "decisions")
-        version = F.when(F.col("decisions").isNull(), F.col(WORK_VERSION)).otherwise(decided)
-        versions = told.select("source_path", version.alias(WORK_VERSION))
     return chosen.select("source_path").join(counts, "source_path").join(versions, "source_path")
 
 
 @stage(
-    reads=(CHOSEN_UPLOADS, FILES, TURN_SCORES, ARBITRATED_BORDERS),
-    optional=(ARBITRATED_BORDERS,),
+    reads=(CHOSEN_UPLOADS, FILES, TURN_SCORES),
     writes=DIALOGUES,
     incremental=Incremental(
         "source_path", "sum(sentence_count)", 300_000, prepare=_scored_files, units=Units.VERSIONED, name="files"
@@ -76,19 +64,9 @@ def _scored_files(
     ),
     version=7,
 )
-def segment_dialogues(
-    chosen: DataFrame,
-    files: DataFrame,
-    turn_scores: DataFrame,
-    arbitrated: DataFrame,
-    rules: TurnRules,
-    below: ArbiterBelow,
-) -> Outcome:
+def segment_dialogues(chosen: DataFrame, files: DataFrame, turn_scores: DataFrame, rules: TurnRules) -> Outcome:
     """Split each film's turns into dialogues at silences of more than 5 s (EDOS 3.1)."""
     scored = turn_scoring.scored_files(chosen, files, turn_scores)
-    if below is not None:
-        told = arbiter.by_file(rows_among(arbitrated, "source_path", chosen))
-        scored = scored.join(F.broadcast(told) if is_named(chosen) else told, "source_path", "left")
     turns = turns_of(
         scored,
         explicit_marks=rules.explicit_marks,
@@ -96,7 +74,6 @@ def segment_dialogues(
         rates=rules.certainty,
         carried_marks=rules.carried_marks,
         opening_dash_margin=rules.opening_dash_margin,
-        film_spread=rules.film_spread,
     )
     return dialogues_between_silences(turns, rules.silence_seconds)
 

@@ -7,7 +7,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from conf.subtitle_settings import Lemmas, Listing, ReadingRules
-from etl.pipeline import UNCOUNTED, At, Incremental, StageRun, Trial, Units, stage
+from etl.pipeline import UNCOUNTED, At, Incremental, StageRun, Units, stage
 from etl.pipeline.outcome import Outcome
 from etl.pipeline.spark_api import cached
 from etl.subtitles import copies, ingest, manifest, uploads
@@ -73,7 +73,6 @@ def _copies_marked(found: DataFrame, sources: Sources) -> DataFrame:
         1_000,
         prepare=_copies_marked,
         units=Units.VERSIONED,
-        trial=Trial("subtitles.max_quarantined_share", "subtitles.max_shrink_share", "sum(sentence_count)"),
     ),
     units="files",
 )

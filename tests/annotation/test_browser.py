@@ -1,13 +1,11 @@
 """The annotation page in a real browser: used by keyboard, reloaded, sent, and looked at as people see it."""
 
-import functools
 import json
 import shutil
 import threading
 import time
 from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from importlib.resources import files
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -20,7 +18,6 @@ from etl.annotation.page import page_of
 from tests.annotation.batches import many_kinds, task
 from udfs.answer_files import answers_in
 
-pytest.importorskip("axe_core_python", reason="axe-core-python is not installed (pip install '.[dev]')")
 webdriver = pytest.importorskip("selenium.webdriver", reason="selenium is not installed (pip install '.[dev]')")
 from selenium.webdriver.common.by import By  # noqa: E402
 from selenium.webdriver.common.keys import Keys  # noqa: E402
@@ -195,35 +192,6 @@ def test_a_hit_is_done_by_keyboard_and_survives_a_reload(browser: Any, site: Sit
     assert [[row[key] for key in keys] for row in from_table] == [[row[key] for key in keys] for row in rows]
 
 
-def test_a_signed_link_stays_with_the_answers(browser: Any, site: Site, downloads: Path) -> None:
-    site.pages["/signed"] = labelling_page()
-    browser.get(f"{site.url}/signed#hit=h1&seat=2&sign=abc123")
-    browser.find_element(By.ID, "worker").clear()  # the page remembers who answered before
-    browser.find_element(By.ID, "worker").click()
-    press(browser, "cy", Keys.ENTER)
-    assert title(browser) == "Dialog 1/4"
-    assert "abc123" not in browser.current_url
-    press(browser, "1", Keys.ENTER)
-    browser.refresh()  # the link is not in the address any more, and is remembered
-    for _ in range(3):
-        press(browser, "1", Keys.ENTER)
-    click(browser, "Download answers")
-    click(browser, "Download as a table (CSV)")
-    for ending in ("json", "csv"):
-        name = f"answers-h1-cy.{ending}"
-        rows = list(answers_in(name, BytesIO(downloaded(downloads, name))))
-        assert len(rows) == 4
-        assert {(row["seat"], row["sign"]) for row in rows} == {("2", "abc123")}
-    click(browser, "Another task")
-    browser.find_element(By.CSS_SELECTOR, "#hit option[value=h2]").click()
-    browser.find_element(By.XPATH, "//button[normalize-space()='Start']").click()
-    for _ in range(4):
-        press(browser, "1", Keys.ENTER)
-    click(browser, "Download answers")
-    (*_, row) = answers_in("a.json", BytesIO(downloaded(downloads, "answers-h2-cy.json")))
-    assert (row["hit_id"], row["seat"], row["sign"]) == ("h2", None, None), "a link is of one HIT"
-
-
 def test_two_workers_do_not_see_each_other_and_a_wrong_hit_is_named(browser: Any, site: Site) -> None:
     site.pages["/two"] = labelling_page()
     for worker in ("ann", "bob"):
@@ -302,59 +270,3 @@ def test_every_kind_of_question_and_sending(browser: Any, site: Site) -> None:
         "True",
         "joy|fear",
     ]
-
-
-@pytest.mark.parametrize(
-    ("width", "scheme"),
-    [
-        (390, "light"),
-        (1280, "dark"),
-        pytest.param(390, "dark", marks=pytest.mark.slow),
-        pytest.param(1280, "light", marks=pytest.mark.slow),
-    ],
-)
-def test_screens_are_accessible(browser: Any, site: Site, scheme: str, width: int) -> None:
-    site.pages["/look"] = labelling_page()
-    site.pages["/pairs"] = page_of(many_kinds())
-    media = {"features": [{"name": "prefers-color-scheme", "value": scheme}]}
-    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", media)
-    sized(browser, width, 800)
-    browser.get(f"{site.url}/look?{scheme}{width}#hit=h1&worker={scheme}{width}")
-    sample_texts(browser, width)
-    click(browser, "Start")
-    press(browser, "2")
-    sample_texts(browser, width)
-    press(browser, "t")
-    sample_texts(browser, width)
-    press(browser, Keys.ESCAPE)
-    for _ in range(4):
-        press(browser, "1", Keys.ENTER)
-    assert "Thank you" in title(browser)
-    sample_texts(browser, width)
-    browser.get(f"{site.url}/pairs?{scheme}{width}#hit=h1&worker={scheme}{width}")
-    click(browser, "Start")
-    click(browser, "Show")
-    click(browser, "Next")
-    assert browser.find_element(By.ID, "error").text
-    sample_texts(browser, width)
-
-
-def sample_texts(browser: Any, width: int) -> None:
-    """No fault by axe-core, every control has a name, nothing runs out of the window."""
-    assert browser.execute_script("return document.documentElement.scrollWidth") <= width
-    # What lies behind an open dialog is inert: it has no name then.
-    front = next(iter(browser.find_elements(By.CSS_SELECTOR, "dialog[open]")), browser)
-    for control in front.find_elements(By.CSS_SELECTOR, "button, input, select, textarea, progress"):
-        if control.is_displayed():
-            assert control.accessible_name, control.get_attribute("outerHTML")
-    browser.execute_script(axe_script())
-    found = browser.execute_async_script("axe.run(document).then(arguments[0])")
-    told = [(one["id"], [node["html"] for node in one["nodes"]]) for one in found["violations"]]
-    assert not told, told
-    assert len(found["passes"]) > 10
-
-
-@functools.cache
-def axe_script() -> str:
-    """Deque's axe-core, as the wheel of axe-core-python brings it."""
-    return files("axe_core_python").joinpath("axe.min.js").read_text(encoding="utf-8")

@@ -20,8 +20,6 @@ MTURK = {
     "Input.item_2": "i2",
 }
 MIN = {"hit_id": "h1", "item_id": "i1", "annotator": 4, "annotation_id": 9, "lead_time": 3.5}
-SURVEY = {"ResponseId": "R_1", "Status": "IP Address", "hit_id": "h1", "item_1": "i1", "item_2": "i2"}
-DOCCANO = {"id": 1, "text": "So .", "hit_id": "h1", "item_id": "i1"}
 
 
 def table(*rows: dict[str, Any]) -> str:
@@ -30,10 +28,6 @@ def table(*rows: dict[str, Any]) -> str:
     writer.writeheader()
     writer.writerows(rows)
     return text.getvalue()
-
-
-def lines(*documents: dict[str, Any]) -> str:
-    return "\n".join(map(json.dumps, documents))
 
 
 def read(name: str, content: Any) -> list[dict[str, Any]]:
@@ -86,39 +80,6 @@ FORMS: dict[str, tuple[str, Any]] = {
             for item, label in (("i1", "Sad"), ("i2", "Proud"))
         ],
     ),
-    "potato csv": (
-        "r.csv",
-        table(
-            {"user": "ann", "instance_id": "h1/i1", "label:::Sad": "5"},
-            {"user": "ann", "instance_id": "h1/i2", "label:::Proud": "1"},
-        ),
-    ),
-    "potato user state": (
-        "user_state.json",
-        {
-            "user_id": "ann",
-            "instance_id_to_label_to_value": {
-                "h1/i1": [[{"schema": "label", "name": "Sad"}, "true"]],
-                "h1/i2": [[{"schema": "label", "name": "Proud"}, "true"]],
-            },
-        },
-    ),
-    "qualtrics": (
-        "r.csv",
-        table(
-            {**SURVEY, "ResponseId": "Response ID", "label_1": "Which one?"},
-            {**SURVEY, "ResponseId": '{"ImportId":"_recordId"}', "label_1": '{"ImportId":"QID1"}'},
-            {**SURVEY, "PROLIFIC_PID": "5f", "label_1": "Sad", "label_2": "Proud"},
-        ),
-    ),
-    "doccano": ("ann.jsonl", lines({**DOCCANO, "label": ["Sad"]}, {**DOCCANO, "item_id": "i2", "label": ["Proud"]})),
-    "doccano meta": (
-        "ann.jsonl",
-        lines(
-            {"id": 1, "text": "So .", "meta": {"hit_id": "h1", "item_id": "i1"}, "label": ["Sad"]},
-            {"id": 2, "text": "So .", "meta": {"hit_id": "h1", "item_id": "i2"}, "label": ["Proud"]},
-        ),
-    ),
 }
 
 
@@ -137,10 +98,6 @@ def test_each_form_gives_the_same_answers(form: str) -> None:
         ("mturk columns", "W1"),
         ("label studio json_min", "label-studio-4"),
         ("label studio csv", "label-studio-4"),
-        ("potato csv", "potato-ann"),
-        ("potato user state", "potato-ann"),
-        ("qualtrics", "prolific-5f"),
-        ("doccano", "doccano-ann"),
     ],
 )
 def test_who_answered_is_known(form: str, worker: str) -> None:
@@ -150,14 +107,8 @@ def test_who_answered_is_known(form: str, worker: str) -> None:
 REFUSED: dict[str, tuple[str, Any, str]] = {
     "another template": (*mturk(emotion="Sad"), "no column Answer.label_1"),
     "batch made elsewhere": ("r.csv", table({"HITId": "H", "WorkerId": "W"}), "no column Input.hit_id"),
-    "prolific submissions": ("r.csv", table({"Participant id": "5f", "Status": "APPROVED"}), "export the survey's"),
-    "qualtrics without ids": ("r.csv", table({"ResponseId": "R_1", "Q1": "Sad"}), "no column hit_id"),
-    "qualtrics numbers": ("r.csv", table({**SURVEY, "label_1": "3"}), "export the answers as choice text"),
     "label studio without ids": ("r.json", [{"id": 1, "annotation_id": 2, "label": "Sad"}], "no column hit_id"),
     "two choices": ("r.json", [{**MIN, "label": {"choices": ["Sad", "Proud"]}}], "2 choices"),
-    "doccano of all users": ("all.jsonl", lines({**DOCCANO, "label": ["Sad"]}), "export by user"),
-    "doccano numbers": ("ann.jsonl", lines({**DOCCANO, "annotations": [{"label": 3}]}), "text labels, by user"),
-    "doccano without ids": ("ann.jsonl", lines({"text": "So .", "label": ["Sad"]}), "no column hit_id, item_id"),
     "another object": ("r.json", [{"task": 1, "answer": "Sad"}], "an object with task, answer"),
     "another table": ("r.csv", table({"who": "a", "what": "b"}), "Choose the export"),
 }

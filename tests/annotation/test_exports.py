@@ -5,10 +5,15 @@ import io
 import json
 import re
 
+import pytest
+
 from conf.edos_settings import AnnotationSettings
+from conf.errors import InputError
 from conf.taxonomy import load_taxonomy
+from etl.annotation.batch import Batch
 from etl.annotation.crowd_platform import hits_csv, safe_cell, template
-from etl.annotation.exports import batch_files
+from etl.annotation.exports import Tasks, batch_files, fitting_tasks
+from etl.annotation.labelling import labelling_batch
 from tests.annotation.batches import task
 
 TAXONOMY = load_taxonomy("edos")
@@ -55,8 +60,8 @@ def test_the_template_uses_the_tables_columns_and_no_others() -> None:
 
 
 def test_only_the_key_knows_the_answers() -> None:
-    tasks = [task("h1", 1), task("h1", 2, quiz_label="proud", label=None, confidence=None, stratum_turns=None)]
-    batch_id, files = batch_files(tasks, "crowd", TAXONOMY, AnnotationSettings(), 3)
+    tasks = [task("h1", 1), task("h1", 2, quiz_label="proud", label=None, confidence=None)]
+    batch_id, files = batch_files(tasks, TAXONOMY, AnnotationSettings())
     assert set(files) == {
         "annotate.html",
         "hits.csv",
@@ -65,11 +70,9 @@ def test_only_the_key_knows_the_answers() -> None:
         "key.jsonl",
         "label_studio.json",
         "label_studio.xml",
-        "potato.jsonl",
-        "potato.yaml",
     }
-    assert batch_files(list(reversed(tasks)), "crowd", TAXONOMY, AnnotationSettings(), 3) == (batch_id, files)
-    assert batch_files([task("h9", 1)], "crowd", TAXONOMY, AnnotationSettings(), 3)[0] != batch_id
+    assert batch_files(list(reversed(tasks)), TAXONOMY, AnnotationSettings()) == (batch_id, files)
+    assert batch_files([task("h9", 1)], TAXONOMY, AnnotationSettings())[0] != batch_id
     key = [json.loads(line) for line in files["key.jsonl"].splitlines()]
     assert [row.get("quiz_label") for row in key] == [None, "proud"]
     assert {row["batch_id"] for row in key} == {batch_id}
@@ -80,8 +83,27 @@ def test_only_the_key_knows_the_answers() -> None:
 
 
 def test_the_hit_type_says_what_is_paid_and_who_may_work() -> None:
-    _, files = batch_files([task("h1", 1)], "crowd", TAXONOMY, AnnotationSettings(), 3)
+    _, files = batch_files([task("h1", 1)], TAXONOMY, AnnotationSettings())
     told = json.loads(files["hit_type.json"])
     assert (told["Reward"], told["MaxAssignments"]) == ("0.40", 3)
     places = told["QualificationRequirements"][0]["LocaleValues"]
     assert [place["Country"] for place in places] == ["US", "GB", "CA", "AU", "NZ"]
+
+
+def test_an_item_that_the_page_cannot_show_is_left_out() -> None:
+    def made(rows: Tasks) -> Batch:
+        return labelling_batch(rows, TAXONOMY)
+
+    good = task("h1", 1)
+    long = task("h1", 2, turns=["Hi .", "word " * 2_000])
+    odd = task("h2", 1, item_id="no id")
+    fit, rest = fitting_tasks([good, long, odd], made)
+    assert fit == [good]
+    assert rest == [
+        ("item", "h1/ih12", "too_long_for_page", "Line text: String should have at most 5000 characters", 1),
+        ("item", "h2/no id", "unfit_for_page", rest[1][3], 1),
+    ]
+    assert "pattern" in rest[1][3]
+    assert fitting_tasks([good], made) == ([good], [])
+    with pytest.raises(InputError, match="the page cannot show the items: String should have at most"):
+        fitting_tasks([long], made)

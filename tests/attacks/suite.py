@@ -18,9 +18,9 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import NamedTuple
 
-from tests.attacks import boundaries, plain
-from tests.attacks.boundaries import End
+from tests.attacks import plain
 from tests.attacks.corpora import Reading, reading_of
 from tests.attacks.differential import differences, outcome_of
 from tests.attacks.documents import document, mutated
@@ -30,11 +30,20 @@ from udfs.opus.files import Caps
 from udfs.opus.parser import parse_by_tree
 from udfs.opus.paths import is_subtitle_name
 
+
+class End(NamedTuple):
+    """How an input ended: rows lost and doubled, and whether a fault was named."""
+
+    lost: int = 0
+    doubled: int = 0
+    named: bool = False
+
+
 MOST_SECONDS = 10.0
 LONGEST = 300.0
 CAPS = Caps(max_bytes=64 << 20, max_ratio=200)
 Losses = tuple[int, int] | tuple[int, int, bool]
-"""Rows lost and doubled, and whether a fault was named, as of `End`."""
+"""Rows lost and doubled, and whether a fault was named."""
 _SIZES = (60_000_000, 9_900_000, 5_900_000)
 _CLAIMS = (0, 1, 7, 1000, 2**31, 2**32 - 2, 2**32 - 1, 2**32, 2**40, 2**62, 2**63 - 1, 2**63, 2**64 - 1)
 
@@ -98,6 +107,13 @@ def run(attack: str, numbers: Iterable[int], seed: int = 0, until: float = float
             tally.failures.append(f"{attack} {seed}/{number}: {problem}")
     tally.peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e3
     return tally
+
+
+def table(tallies: Iterable[Tally]) -> list[str]:
+    """Return a line for each attack."""
+    columns = ("attack", "tried", "survived", "named", "lost", "doubled", "crashed")
+    rows = [columns, *([str(getattr(tally, column)) for column in columns] for tally in tallies)]
+    return ["".join(cell.ljust(30 if place == 0 else 10) for place, cell in enumerate(row)) for row in rows]
 
 
 def both_parsers(rng: random.Random, number: int) -> Losses:
@@ -346,7 +362,6 @@ ATTACKS: dict[str, Callable[[random.Random, int], Losses]] = {
     "zips with false claims": zips_with_claims,
     "zips of any bytes": zips_of_any_bytes,
     "large files": large_files,
-    **boundaries.ATTACKS,
 }
 SHARES = {
     "documents, both parsers": 0.44,

@@ -1,6 +1,5 @@
 """The attacks within a budget of time, from a fixed seed; ``make attack`` tries 150,000 inputs."""
 
-import os
 import random
 import subprocess
 import sys
@@ -8,10 +7,9 @@ import time
 
 import pytest
 
-from tests.attacks import __main__ as main
-from tests.attacks import boundaries, suite
+from tests.attacks import suite
 from tests.attacks.differential import differences
-from tests.attacks.suite import LARGE_FILES, SHARES, Tally, run
+from tests.attacks.suite import LARGE_FILES, SHARES, run
 from udfs.opus.parser import parse_subtitles
 
 SECONDS = 10.0
@@ -25,53 +23,13 @@ def test_nothing_is_lost_doubled_or_raised(attack: str) -> None:
     assert tally.tried == tally.survived > 20
 
 
-@pytest.mark.parametrize("attack", boundaries.SHARES)
-def test_what_else_comes_in_ends_right_or_in_a_named_fault(attack: str) -> None:
-    tally = run(attack, range(10), seed=1)
-    tally.add(run(attack, range(10, 20_000), seed=1, until=time.monotonic() + SECONDS / len(boundaries.SHARES)))
-    assert tally.failures == []
-    assert tally.tried == tally.survived >= 10
-    assert (tally.lost, tally.doubled, tally.crashed) == (0, 0, 0)
-
-
-def test_the_table_counts_each_end() -> None:
-    tally = Tally("x", tried=9, survived=5, named=2, crashed=1, lost=3, doubled=4)
-    line = main.table([tally], markdown=True)[2]
-    assert line.startswith("| x | 9 | 3 | 2 | 3 | 4 | 1 |")
-
-
 @pytest.mark.slow
 def test_large_files_end_in_time_and_memory() -> None:
-    command = [
-        sys.executable,
-        "-m",
-        "tests.attacks",
-        "--inputs",
-        "2000",
-        "--others",
-        "0",
-        "--seed",
-        "2",
-        "--processes",
-        "2",
-    ]
+    command = [sys.executable, "-m", "tests.attacks", "--inputs", "2000", "--seed", "2"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout
     large = next(line for line in done.stdout.splitlines() if line.startswith("large files"))
-    tried, right, named, lost, doubled, crashed = map(int, large.split()[2:8])
-    assert tried == right + named == LARGE_FILES
-    assert (lost, doubled, crashed) == (0, 0, 0)
-
-
-def test_a_process_that_dies_survived_none_of_its_inputs(monkeypatch: pytest.MonkeyPatch) -> None:
-    def dying(rng: random.Random, number: int) -> tuple[int, int]:
-        os._exit(3)
-
-    monkeypatch.setitem(suite.ATTACKS, "zips of any bytes", dying)
-    monkeypatch.setattr(main, "parts", lambda inputs, seed: [("zips of any bytes", range(5), 0)])
-    tally = next(tally for tally in main.attacked(5, 0, 1, float("inf")) if tally.tried)
-    assert (tally.tried, tally.survived) == (5, 0)
-    assert tally.failures == ["zips of any bytes 0/0..4: the process died with exit status 3"]
+    assert large.split()[2:4] == [str(LARGE_FILES)] * 2
 
 
 def test_the_suite_notices_lost_doubled_and_slow_inputs(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -20,8 +20,6 @@ AFFECTED = {
     "augesc_train_augmenter",
     "augesc_ask_augmenter",
     "augesc_ask_untuned",
-    "augesc_ask_repairs",
-    "augesc_check_repairs",
     "augesc_measure_texts",
 }
 

@@ -24,7 +24,7 @@ COUNTS = {
     "suggestion": (35, 9),
     "overall": (35, 17),
 }
-EVERYBODY = SimpleNamespace(known_raters=(), keep_half_done=False, require_signed=False)
+EVERYBODY = SimpleNamespace(known_raters=(), keep_half_done=False)
 
 
 def task(position: int, hit: str = "h1") -> dict[str, Any]:
@@ -136,7 +136,7 @@ def counted(spark: SparkSession, folder: Path, settings: Any, *documents: object
 
 
 def test_answers_count_by_rule(spark: SparkSession, tmp_path: Path) -> None:
-    settings = SimpleNamespace(known_raters=("ann", "bob", "cy"), keep_half_done=False, require_signed=False)
+    settings = SimpleNamespace(known_raters=("ann", "bob", "cy"), keep_half_done=False)
     rows, reasons = counted(
         spark,
         tmp_path,
@@ -173,7 +173,7 @@ def test_answers_count_by_rule(spark: SparkSession, tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_half_done_tasks_count_where_it_is_said(spark: SparkSession, tmp_path: Path) -> None:
-    settings = SimpleNamespace(known_raters=(), keep_half_done=True, require_signed=False)
+    settings = SimpleNamespace(known_raters=(), keep_half_done=True)
     rows, reasons = counted(spark, tmp_path, settings, answered("bob", "i1", logic="9"))
     assert len(rows) == 6
     assert reasons == {"not_readable": 1, "out_of_range": 1}

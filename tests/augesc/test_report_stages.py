@@ -44,7 +44,7 @@ def test_forms_faults_and_the_report(spark: SparkSession, settings: dict[str, st
     page = tmp_path / "lakehouse" / "reports" / "augesc.html"
     assert "2 conversations between" in page.read_text("utf-8")
     (folder,) = (tmp_path / "lakehouse" / "annotation").iterdir()
-    assert {path.name for path in folder.iterdir()} == {"annotate.html", "key.jsonl", "links.csv"}
+    assert {path.name for path in folder.iterdir()} == {"annotate.html", "key.jsonl"}
 
     key = [json.loads(line) for line in (folder / "key.jsonl").read_text("utf-8").splitlines()]
     hits = {line["hit_id"] for line in key}

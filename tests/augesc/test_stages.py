@@ -36,7 +36,6 @@ def test_the_path_runs_and_then_has_nothing_to_do(
     assert (counts["augesc.sessions"], counts["augesc.training_sessions"], counts["augesc.queries"]) == (3, 2, 2)
     assert (counts["augesc.measured_texts"], counts["augesc.conversations"]) == (6, 2)
     by_a_model = {"augesc.role_plays", "llm.augesc_untuned", "llm.augesc_augmenter"}
-    by_a_model |= {"llm.augesc_repairs", "augesc.repairs"}
     assert {name for name, count in counts.items() if not count} <= by_a_model
     dropped = {(row.stage, row.reason) for row in read(TABLES["ops.dropped"]).collect()}
     assert dropped == {

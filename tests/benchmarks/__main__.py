@@ -20,12 +20,9 @@ NAMES = [
     "reading",
     "spark_reading",
     "pipeline",
-    "growth",
-    "stages",
     "near_duplicates",
     "embeddings",
     "similarity",
-    "cosines",
     "classification",
     "generation",
 ]
@@ -43,6 +40,7 @@ def main() -> int:
     if unknown:
         parser.error(f"no benchmark {', '.join(unknown)}: choose from {', '.join(NAMES)}")
     docs = given.docs or (None if given.small else REPOSITORY / "docs")
+    stored = given.docs / "results.json" if given.docs else REPOSITORY / "tests" / "benchmarks" / "results.json"
     progress = Progress("benchmarks", len(chosen))
     failed = []
     for name in chosen:
@@ -51,7 +49,7 @@ def main() -> int:
             failed.append(name)
         elif docs is not None:
             # At once, so that nothing is lost when a later one fails.
-            write_page(docs, {name: result}, NAMES)
+            write_page(docs / "benchmarks.md", stored, {name: result}, NAMES)
         progress.step(f"{name} {'failed' if result is None else 'done'}")
     if failed:
         print(f"failed: {', '.join(failed)}", file=sys.stderr)

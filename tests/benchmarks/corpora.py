@@ -20,7 +20,6 @@ EDOS_CSVS = {
     "self_labeled_dialogs_4k.csv.gz": ("os_dialog",),
     "similar_self_labeled_dialogs_2k.csv.gz": ("high_dialog", "os_dialog"),
 }
-_DEMO_FILMS = 300
 
 
 def opus_files(megabytes: float) -> tuple[list[bytes], str]:
@@ -109,15 +108,15 @@ def _real_files() -> list[tuple[str, bytes]]:
 
 
 def _demo_files() -> list[tuple[str, bytes]]:
-    from etl.demo.corpus import ZIP, write_demo
+    from etl.cli.demo import write_corpus
 
     with tempfile.TemporaryDirectory() as folder:
-        write_demo(Path(folder), _DEMO_FILMS)
+        write_corpus(Path(folder))
         found = [
             ("xml/" + path.as_posix().split("/xml/")[-1].removesuffix(".gz"), _unpacked(path))
             for path in sorted((Path(folder) / "opus").rglob("*.xml*"))
         ]
-        for path in Path(folder).rglob(Path(ZIP).name):
+        for path in Path(folder).rglob("en.zip"):
             with zipfile.ZipFile(path) as archive:
                 for name in archive.namelist():
                     with suppress(zipfile.BadZipFile, zlib.error):  # the demo's damaged member

@@ -1,4 +1,4 @@
-"""The page ``docs/benchmarks.md``, made from the results kept beside it as JSON."""
+"""The page ``docs/benchmarks.md``, made from the results that are kept as JSON."""
 
 import json
 from collections.abc import Mapping
@@ -9,10 +9,10 @@ from tests.benchmarks.harness import Result
 
 HEAD = """# Benchmarks
 
-Made by `make bench` from `docs/benchmarks.json`; do not edit by hand. `make bench ONLY=reading,embeddings` measures
-these parts again and replaces their sections only. Each figure is the median of alternating rounds (ours, the peer,
-ours, the peer, ...) on the same data. A ratio above 1 means that ours is faster. Speeds depend on the machine: compare
-ratios, not seconds.
+Made by `make bench` from `tests/benchmarks/results.json`; do not edit by hand. `make bench ONLY=reading,embeddings`
+measures these parts again and replaces their sections only. Each figure is the median of alternating rounds (ours,
+the peer, ours, the peer, ...) on the same data. A ratio above 1 means that ours is faster. Speeds depend on the
+machine: compare ratios, not seconds.
 
 The environment variables `OPENBLAS_CORETYPE` and `OPENBLAS_L2_SIZE` are removed before anything is measured: where a
 machine's image sets them, numpy takes kernels that are slower than those the processor has.
@@ -26,14 +26,12 @@ def merged(kept: Mapping[str, Any], new: Mapping[str, Any], order: list[str]) ->
     return {name: both[name] for name in [*order, *sorted(set(both) - set(order))] if name in both}
 
 
-def write_page(folder: Path, new: Mapping[str, Any], order: list[str]) -> None:
-    """Merge results into ``benchmarks.json`` of a folder and write ``benchmarks.md`` beside it."""
-    store = folder / "benchmarks.json"
+def write_page(target: Path, store: Path, new: Mapping[str, Any], order: list[str]) -> None:
+    """Merge results into those that are stored, and write the page."""
     kept = json.loads(store.read_text(encoding="utf-8")) if store.is_file() else {}
     results = merged(kept, new, order)
-    folder.mkdir(parents=True, exist_ok=True)
     store.write_text(json.dumps(results, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
-    (folder / "benchmarks.md").write_text(page(results), encoding="utf-8")
+    target.write_text(page(results), encoding="utf-8")
 
 
 def page(results: Mapping[str, Any]) -> str:

@@ -14,6 +14,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 from pyspark.sql import SparkSession
 
+from etl.edos.similar import MATCHES
 from etl.edos.similarity_search import find_similar
 from tests.benchmarks.harness import Progress, Result, Row, alternate, arguments, hand_in, without_slowing_variables
 from tests.benchmarks.sessions import cores, local_session
@@ -105,7 +106,7 @@ def compared(seeds: int, pool: int, rounds: int) -> tuple[list[Row], int]:
         left, right = drawn(seeds, pool)
         written({"seed": left, "pool": right}, table)
         floor = settings.edos.expansion.floor
-        best = settings.edos.expansion.matches
+        best = MATCHES
         works = {
             OURS: lambda: by_us(spark, table, mine, floor, best),
             FAISS: lambda: by_faiss(table, theirs, floor, best),

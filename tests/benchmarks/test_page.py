@@ -56,14 +56,15 @@ def test_a_cause_is_told_only_where_an_aim_is_missed() -> None:
 
 
 def test_a_part_replaces_its_own_section_alone(tmp_path: Path) -> None:
-    write_page(tmp_path, {"reading": result("Reading"), "similarity": result("Similar dialogues")}, NAMES)
-    write_page(tmp_path, {"embeddings": result("Embeddings"), "similarity": result("Similar dialogues", 0.25)}, NAMES)
+    places = (tmp_path / "benchmarks.md", tmp_path / "results.json")
+    write_page(*places, {"reading": result("Reading"), "similarity": result("Similar dialogues")}, NAMES)
+    write_page(*places, {"embeddings": result("Embeddings"), "similarity": result("Similar dialogues", 0.25)}, NAMES)
     text = (tmp_path / "benchmarks.md").read_text(encoding="utf-8")
     headings = [line for line in text.splitlines() if line.startswith("## ")]
     assert headings == ["## Reading", "## Embeddings", "## Similar dialogues"]
     assert "| 2.00 |" in text
     assert "| 0.25 |" in text
-    assert text == page(json.loads((tmp_path / "benchmarks.json").read_text(encoding="utf-8")))
+    assert text == page(json.loads((tmp_path / "results.json").read_text(encoding="utf-8")))
 
 
 def test_results_of_unknown_names_stay_at_the_end() -> None:

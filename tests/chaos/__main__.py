@@ -1,6 +1,6 @@
 """Disturb a tiny pipeline with faults from a seed, and print what became of its rows.
 
-    python -m tests.chaos [--kills N] [--stops N] [--trials N] [--seed N] [--only NAME] [--memory] [--markdown]
+    python -m tests.chaos [--kills N] [--stops N] [--trials N] [--seed N] [--only NAME] [--memory]
 
 The exit status is 1 if a trial did not end in the rows of an undisturbed run.
 """
@@ -13,8 +13,8 @@ from contextlib import nullcontext
 from pathlib import Path
 
 from etl.pipeline.session import spark_session
-from tests.attacks.__main__ import table
-from tests.chaos.attacks import IN_CHILDREN, IN_PROCESS, Field
+from tests.attacks.suite import table
+from tests.chaos.attacks import ATTACKS, Field
 from tests.chaos.tiny import Tiny
 from tests.memory_tables import memory_tables
 
@@ -28,7 +28,6 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=0, help="other seeds choose other moments (default 0)")
     parser.add_argument("--only", action="append", default=[], help="an attack by its function's name, repeatable")
     parser.add_argument("--memory", action="store_true", help="tables in memory, two films: for --only stops")
-    parser.add_argument("--markdown", action="store_true", help="print the table as Markdown")
     given = parser.parse_args()
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     tallies = []
@@ -38,13 +37,13 @@ def main() -> int:
         here = {"spark.master": "local[2]", "spark.short_session": True}
         spark = spark_session(tiny.settings(Path(folder, "lake"), **here), "chaos")
         place = Field(tiny, Path(folder), spark)
-        for attack in (*IN_PROCESS, *IN_CHILDREN):
+        for attack in ATTACKS:
             if given.only and attack.__name__ not in given.only:
                 continue
             most = {"kills": given.kills, "stops": given.stops}.get(attack.__name__, given.trials)
             if most:
                 tallies.append(attack(place, most, given.seed))
-                print("\n".join(table(tallies, given.markdown, columns=5)), *tallies[-1].failures, sep="\n", flush=True)
+                print("\n".join(table(tallies)), *tallies[-1].failures, sep="\n", flush=True)
     return 1 if any(tally.failures for tally in tallies) else 0
 
 

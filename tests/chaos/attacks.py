@@ -14,15 +14,12 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta, tzinfo
 from pathlib import Path
 from typing import Any
 
 import pytest
 from pyspark.sql import SparkSession
 
-from etl.cli.run_errors import fault_line
-from etl.pipeline import runner
 from etl.pipeline.lakehouse import Lakehouse
 from tests.attacks.suite import Tally
 from tests.chaos.tiny import COMPARED, Rows, Tiny, losses, rows_of
@@ -161,33 +158,6 @@ def deleted_folders(place: Field, most: int, seed: int) -> Tally:
     return tally
 
 
-def damaged_logs(place: Field, most: int, seed: int) -> Tally:
-    """The last commit of a table's log is no JSON: one line names the table and the cure, and the cure works."""
-    tally = Tally("damaged _delta_log")
-    root = place.undisturbed()
-    for name in random.Random(seed).sample(DISK, min(most, len(DISK))):
-        folder = Path(root, *name.split("."))
-        log = max((folder / "_delta_log").glob("*.json"))
-        log.write_text('{"commitInfo": {"timest', "utf-8")
-        _checksum(log).unlink(missing_ok=True)
-        _forget_logs(place)
-        try:
-            place.run(root)
-            line = "no fault was told"
-        except Exception as error:
-            line = fault_line(error, place.tiny.settings(root), "a stage")
-        told = f"table {name} " in line and f"delete {folder}" in line and "\n" not in line
-        shutil.rmtree(folder)
-        _forget_logs(place)
-        place.run(root)
-        place.judge(tally, root, name, "" if told else f"told as {line!r}", keep=True)
-    return tally
-
-
-def _checksum(file: Path) -> Path:
-    return file.with_name(f".{file.name}.crc")
-
-
 def _forget_logs(place: Field) -> None:
     """Let the session read the logs of tables again, as a new one would."""
     assert place.spark is not None
@@ -208,37 +178,6 @@ def input_changes(place: Field, most: int, seed: int) -> Tally:
         shutil.rmtree(film)
         place.run(root)
         place.judge(tally, root, f"film {film.name}", keep=True)
-    return tally
-
-
-class Clock(datetime):
-    """A clock that is wrong by ``ahead``."""
-
-    ahead = timedelta(0)
-
-    @classmethod
-    def now(cls, tz: tzinfo | None = None) -> datetime:  # type: ignore[override]
-        return datetime.now(tz) + cls.ahead
-
-
-def clock_back(place: Field, most: int, seed: int) -> Tally:
-    """The clock goes back between two stops, and after them no stage has work."""
-    tally = Tally("clock goes back")
-    choose = random.Random(seed)
-    place.undisturbed()
-    for trial in range(most):
-        root = place.root()
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(runner, "datetime", Clock)
-            for hours in (9_000, 0, -9_000):
-                Clock.ahead = timedelta(hours=hours)
-                with stopping(choose.randrange(4, 14), choose.choice(("before", "after"))), suppress(Stopped):
-                    place.run(root)
-            Clock.ahead = timedelta(0)
-            place.run(root)
-        with stopping(None) as calls:
-            place.run(root)
-        place.judge(tally, root, f"trial {trial}", f"{len(calls)} commits of a second run" if calls else "")
     return tally
 
 
@@ -335,37 +274,4 @@ def _end_session(session: int) -> None:
             os.kill(process, signal.SIGKILL)
 
 
-def two_runs(place: Field, most: int, seed: int) -> Tally:
-    """Two runs at once: the second waits for each stage, or refuses it in one line."""
-    tally = Tally("two runs at once")
-    choose = random.Random(seed)
-    usual = _seconds_of_a_run(place)
-    for trial in range(most):
-        root = place.root()
-        minutes = (30, 0)[trial % 2]
-        both = [place.tiny.child(root, pipeline__wait_minutes=30)]
-        time.sleep(usual * choose.uniform(0.0, 0.5))
-        both.append(place.tiny.child(root, pipeline__wait_minutes=minutes))
-        texts = [run.communicate()[0] for run in both]
-        codes = [run.returncode for run in both]
-        last = texts[1].strip().splitlines()[-1]
-        refused = codes[1] == 4 and minutes == 0 and "is in use by process" in last
-        good = codes[0] == 0 and (codes[1] == 0 or refused)
-        place.judge(tally, root, f"trial {trial}", "" if good else f"ended with {codes}: {texts[0][-300:]} / {last}")
-    return tally
-
-
-def cores(place: Field, most: int, seed: int) -> Tally:
-    """The same input on one, two and four cores."""
-    tally = Tally("1, 2 and 4 cores")
-    place.undisturbed()
-    for count in (1, 2, 4)[:most]:
-        root = place.root()
-        run = place.tiny.child(root, spark__master=f"local[{count}]", spark__shuffle_partitions=count + 1)
-        text, _ = run.communicate()
-        place.judge(tally, root, f"{count} cores", "" if run.returncode == 0 else text[-500:])
-    return tally
-
-
-IN_PROCESS = (stops, settings_changed, deleted_folders, damaged_logs, input_changes, clock_back)
-IN_CHILDREN = (kills, two_runs, cores)
+ATTACKS = (stops, settings_changed, deleted_folders, input_changes, kills)

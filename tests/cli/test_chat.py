@@ -10,7 +10,7 @@ from conf.errors import InputError
 from conf.settings import load_settings
 from etl.cli.chat import LONGEST, converse
 from etl.cli.command_line import main
-from etl.cli.safety import WORDS_ALONE, safe_conversation
+from etl.cli.safety import PHRASES_ALONE, safe_conversation
 from etl.safety.answers import chat_notice, danger_answer, state_answer, withheld_reply
 from etl.safety.conversation import SafeConversation
 from tests.udfs.tiny_models import tiny_language_model
@@ -75,7 +75,7 @@ def test_the_command_talks_and_saves(
     assert (first["pair_id"], first["bot"], len(first["turns"])) == ("p1", "augesc", 6)
     assert first == second  # the same words get the same replies
     assert file.stat().st_mode & 0o777 == 0o600
-    assert "by phrases and words" in shown
+    assert PHRASES_ALONE in shown
 
 
 def test_the_notice_and_the_answers_name_the_countrys_help(
@@ -98,11 +98,11 @@ def test_a_talk_is_saved_under_a_name_only(capsys: pytest.CaptureFixture[str]) -
     assert "needs --pair" in capsys.readouterr().err
 
 
-def test_without_the_encoder_the_words_take_its_place(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_the_encoder_phrases_alone_are_known(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("etl.cli.safety.find_spec", lambda name: None)
     gate = safe_conversation(load_settings("local"))
-    assert gate.notice == WORDS_ALONE
+    assert gate.notice == PHRASES_ALONE
     assert gate.answer_to("we baked a lemon cake on sunday") is None
-    assert gate.answer_to("he locked me in and says nobody will find me, he has a knife") == danger_answer()
+    assert gate.answer_to("I took too many pills") == danger_answer()
     with pytest.raises(InputError):
         safe_conversation(load_settings("local", [], {"safety.encoder": "pkg:no_such_encoder"}))

@@ -1,20 +1,21 @@
 """``--demo`` stands for the demo's settings in every command."""
 
-from importlib.resources import as_file, files
+import zipfile
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from conf.errors import InputError
-from conf.settings import load_settings
-from etl.cli.command_line import _chosen, _settings, main
-from etl.cli.demo import LAST, NAMED, demo_settings, demo_stages
-from etl.cli.options import COMMANDS, parsed
-from etl.publishing.describe import next_steps
+from conf.settings import Settings, load_settings
+from etl.cli.command_line import main
+from etl.cli.commands import chosen_stages, program, settings_of
+from etl.cli.demo import LAST, NAMED, PARTS, demo_corpus, demo_settings, demo_stages
 from jobs import all_stages
+from tests.command_lines import parsed
 
 WITHOUT_SETTINGS = {"fetch-jars", "fetch-data", "completion"}
-GIVEN = {"trace": ["1-0"], "export-model": ["weak_labeler"], "withdraw": ["--film", "1"]}
+GIVEN = {"trace": ["1-0"], "withdraw": ["--film", "1"]}
 
 
 @pytest.fixture()
@@ -25,10 +26,29 @@ def finished(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-@pytest.mark.parametrize("command", [*sorted(COMMANDS.keys() - WITHOUT_SETTINGS - {"demo"}), "export_dataset"])
+@pytest.mark.parametrize("command", [*sorted(program.commands.keys() - WITHOUT_SETTINGS - {"demo"}), "export_dataset"])
 def test_each_command_finds_the_demo(finished: Path, command: str) -> None:
     options = parsed([command, *GIVEN.get(command, []), "--demo"])
     assert _settings(options) == demo_settings("local", [], [])
+
+
+def _settings(options: dict[str, Any]) -> Settings:
+    return settings_of(options["profile"], options["config"], options["overrides"], options["demo"])
+
+
+def test_the_corpus_is_written_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    demo_corpus()
+    corpus = tmp_path / "demo" / "corpus"
+    assert {path.name for path in corpus.iterdir()} == set(PARTS)
+    release = corpus / "opus" / "OpenSubtitles" / "v2018"
+    good = [path for path in release.glob("xml/en/*/9[0-9]*/*") if path.stat().st_size]
+    with zipfile.ZipFile(release / "en.zip") as archive:
+        zipped = [name for name in archive.namelist() if "/9" in name]
+    assert len(good) + len(zipped) - 3 == 136, "three stand in both"
+    written = (corpus / "labels" / "crowd_votes.csv.gz").stat().st_mtime_ns
+    demo_corpus()
+    assert (corpus / "labels" / "crowd_votes.csv.gz").stat().st_mtime_ns == written
 
 
 def test_settings_are_laid_over_the_demos(finished: Path) -> None:
@@ -46,14 +66,6 @@ def test_without_a_demo_the_folder_and_the_cure_are_named(
         demo_settings("local", [], [])
     assert main(["plan", "--demo"]) == 2
     assert f"there is no demo in {tmp_path}" in capsys.readouterr().err
-
-
-@pytest.mark.parametrize("root", ["demo/lakehouse", "mine"])
-def test_five_next_steps_fit_a_terminal(root: str) -> None:
-    found = next_steps(root)
-    assert len(found) == 10
-    assert max(map(len, found)) <= 78
-    assert ("--demo" in found[0]) == (root == "demo/lakehouse")
 
 
 def test_the_demo_makes_some_of_the_other_sets_and_prints_last() -> None:
@@ -75,17 +87,9 @@ def test_each_stage_of_the_demo_comes_after_what_it_reads() -> None:
         made |= {one.name for one in (stage.writes, stage.quarantine) if one is not None}
 
 
-def test_models_of_the_demo_say_that_they_are_recorded() -> None:
-    with as_file(files("conf").joinpath("demo", "settings.yaml")) as own:
-        models = load_settings("local", [str(own)], []).models
-    asked = (models.generator, models.augmenter, models.augmenter_base)
-    assert all(str(one).startswith("recorded:demo/corpus/") for one in asked)
-    assert models.topic_namer is None
-
-
-@pytest.mark.parametrize(
-    ("arguments", "number"),
-    [(["demo"], 63), (["plan", "--demo"], 63), (["run", "--demo", "--to", "find_subtitles"], 1), (["plan"], 36)],
-)
-def test_named_stages_are_chosen_as_without_the_demo(arguments: list[str], number: int) -> None:
-    assert len(_chosen(all_stages(), parsed(arguments))) == number
+def test_named_stages_are_chosen_as_without_the_demo() -> None:
+    settings = load_settings("local")
+    names = [stage.name for stage in chosen_stages(settings, True)]
+    assert names == [stage.name for stage in demo_stages(all_stages())]
+    assert [stage.name for stage in chosen_stages(settings, True, to="find_subtitles")] == ["find_subtitles"]
+    assert {stage.name for stage in chosen_stages(settings)} < set(names)

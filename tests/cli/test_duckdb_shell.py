@@ -11,7 +11,7 @@ import pytest
 from conf.errors import InputError
 from conf.settings import load_settings
 from etl.analysis.duckdb_sql import duckdb_type, translated
-from etl.cli.duckdb_shell import known_names, run_statements, typed_statements
+from etl.cli.duckdb_shell import Shell, known_names, run_statements
 from etl.cli.sql_shell import _duckdb_reads, open_sql
 from etl.tables import TABLES
 
@@ -67,14 +67,7 @@ def test_an_error_is_one_line(lakehouse: Any, statement: str) -> None:
     assert "\n" not in str(refused.value)
 
 
-def test_statements_are_typed_over_several_lines(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setattr("sys.stdin", io.StringIO("SELECT 1\n  AS one;\n;\n\nSELECT 2;\nquit;\nSELECT 3;\n"))
-    assert list(typed_statements()) == ["SELECT 1\n  AS one;", "SELECT 2;"]
-
-
-@pytest.mark.parametrize("statement", ["SHOW TABLES", "show all tables;", "SHOW VIEWS"])
+@pytest.mark.parametrize("statement", ["SHOW TABLES", "show all tables;"])
 def test_tables_and_views_are_listed_by_the_names_that_queries_use(
     lakehouse: Any, capsys: pytest.CaptureFixture[str], statement: str
 ) -> None:
@@ -105,49 +98,23 @@ def test_a_tables_columns_are_described(lakehouse: Any, capsys: pytest.CaptureFi
         ), column
 
 
-@pytest.mark.parametrize("statement", ["DESCRIBE edos.seed", "DESCRIBE nowhere.seeds"])
-def test_what_is_not_there_is_not_described(lakehouse: Any, statement: str) -> None:
-    with pytest.raises(InputError, match="does not exist"):
-        run_statements(lakehouse, [statement], as_csv=False)
-
-
-@pytest.mark.parametrize(
-    ("typed", "statements", "printed"),
-    [
-        ("help", [], "Hello"),
-        (".help\n?\n\\h", [], "Hello"),
-        (".tables", ["SHOW TABLES;"], ""),
-        ("\\dt+", ["SHOW TABLES;"], ""),
-        (".schema edos.turns", ["DESCRIBE edos.turns;"], ""),
-        ("\\d edos.turns;", ["DESCRIBE edos.turns;"], ""),
-        (".mode csv\nSELECT 1;", ["SELECT 1;"], ".mode csv is no command here"),
-        ("SELECT a\n.5;", ["SELECT a\n.5;"], ""),
-    ],
-)
-def test_words_of_other_shells_are_understood_or_refused(
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-    typed: str,
-    statements: list[str],
-    printed: str,
-) -> None:
-    monkeypatch.setattr("sys.stdin", io.StringIO(f"{typed}\n"))
-    assert list(typed_statements("Hello")) == statements
-    assert printed in capsys.readouterr().out
-
-
-def test_names_of_tables_and_columns_are_completed(lakehouse: Any) -> None:
-    assert {"edos.seeds", "dialogue_id", "ops.dropped", "analysis.edos_taxonomy"} <= set(known_names(lakehouse))
-
-
 def test_the_shell_opens_by_duckdb_and_ends(
     root: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr("sys.stdin", io.StringIO("SELECT count(*) AS n FROM edos.seeds;\nSELECT x;\nexit\n"))
+    monkeypatch.setattr(
+        "sys.stdin", io.StringIO("SELECT count(*)\n  AS n FROM edos.seeds;\n;\nSELECT x;\nexit\nSELECT 8")
+    )
     assert open_sql(load_settings("local", [], {"lakehouse.root": str(root)})) == 0
     printed = capsys.readouterr().out
     assert "n\n3\n(1 row)" in printed
     assert "Binder Error" in printed
+    assert "8" not in printed.partition("Binder Error")[2]
+
+
+def test_names_of_tables_and_columns_are_completed(lakehouse: Any) -> None:
+    shell = Shell(lakehouse, known_names(lakehouse))
+    assert shell.completenames("edos.s") == ["edos.seeds"]
+    assert "dialogue_id" in shell.completenames("dialogue")
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
-from conf.care_settings import PriceSettings
 from conf.errors import InputError
 from conf.settings import Settings, load_settings
 from etl.cli.estimate import (
@@ -85,25 +84,11 @@ def test_the_line_has_no_negative_part(runs: list[tuple[int, float, float]], cos
     )
 
 
-def test_a_larger_run_is_predicted_from_two_pilots() -> None:
-    fixed = 12.0
-    per_film = 0.05
-    runs = [event(66, fixed + 66 * per_film), event(265, fixed + 199 * per_film)]
-    predicted = fitted(measured(runs, grows=True, cores=2)).seconds(8_480)
-    assert predicted == pytest.approx(fixed + 8_480 * per_film, rel=1e-6)
-
-
 def test_the_first_run_of_a_session_has_the_fixed_time_and_the_last_ones_the_growth() -> None:
     cold = [(100, 20.0, 12.0), (400, 12.0, 9.0)]
     warm = [(100, 5.0, 3.0), (400, 9.0, 6.0)]
     found = fitted([Measured(*run) for run in cold + warm])
     assert (found.fixed, found.per_unit) == pytest.approx((19.0, 0.01))
-
-
-def test_noise_of_the_fixed_time_does_not_grow_with_the_files() -> None:
-    runs = [event(66, 12.0, "a", 2.0 + 66 * 0.02), event(265, 19.0, "a", 2.0 + 199 * 0.02)]
-    predicted = fitted(measured(runs, grows=True, cores=2)).seconds(8_480)
-    assert 8_480 * 0.01 < predicted < 8_480 * 0.01 + 20.0
 
 
 @pytest.mark.parametrize(
@@ -144,30 +129,10 @@ def test_the_table_adds_up_and_fits_a_terminal(gpus: bool) -> None:
         "emo_pillars_train_contextual_rewritten": (Cost(12.34, 0.1, 2), 3600.4, 2.0, 0.5, 0.004),
         "clean_dialogues": (Cost(1.0, 0.1, 1), 1_000_000.0, 555.55, 0.0, 1.25),
     }
-    lines = table(rows, gpus, 80, PriceSettings())
+    lines = table(rows, gpus, 80)
     assert max(map(len, lines)) <= 80
     assert ("GPU-hours" in lines[0]) == gpus
     assert lines[-1].split() == ["all", "1,003,600", "557.5", *(["0.5"] if gpus else []), "1.25"]
-    assert "cost" not in lines[0]
-
-
-@pytest.mark.parametrize(
-    ("prices", "costs"),
-    [
-        ({"core_hour": 0.1}, ["0.2", "10", "10.2"]),
-        ({"gpu_hour": 3}, ["1.5", "0", "1.5"]),
-        ({"core_hour": 0.1, "gpu_hour": 3}, ["1.7", "10", "11.7"]),
-        ({"core_hour": 0}, ["0", "0", "0"]),
-    ],
-)
-def test_prices_make_a_cost_of_each_stage_and_of_all(prices: dict[str, float], costs: list[str]) -> None:
-    rows = {
-        "train_weak_labeler": (Cost(1.0, 0.1, 1), 3_600.0, 2.0, 0.5, 0.0),
-        "clean_dialogues": (Cost(1.0, 0.1, 1), 7_200.0, 100.0, 0.0, 1.25),
-    }
-    lines = table(rows, True, None, PriceSettings(**prices))
-    assert lines[0].split()[-1] == "cost"
-    assert [line.split()[-1] for line in lines if line.split()[0] in (*rows, "all")] == costs
 
 
 @pytest.mark.usefixtures("tables_of_test")

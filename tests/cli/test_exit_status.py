@@ -1,17 +1,12 @@
 """The exit status of a command, and the page that says what a scheduler makes of it."""
 
-import re
-from pathlib import Path
-
 import pytest
 
 from conf.errors import InputError, InUseError, LossError
 from etl.cli import command_line
-from etl.cli.check import FOUND
 from etl.cli.run_errors import RunError
 from etl.pipeline.runner import StageError
 
-PAGE = Path(__file__).parents[2] / "docs" / "operations.md"
 ERRORS = [
     (RunError("no space is left"), 1),
     (StageError("it does not add up"), 1),
@@ -35,8 +30,3 @@ def test_an_error_is_one_line_and_an_exit_status(
     told = capsys.readouterr().err
     assert told.startswith("edos-lakehouse: ")
     assert told.count("\n") == 1
-
-
-def test_the_page_has_each_exit_status_once() -> None:
-    documented = re.findall(r"^\| (\d) \|", PAGE.read_text("utf-8"), re.MULTILINE)
-    assert documented == [str(status) for status in sorted({0, FOUND, *(status for _, status in ERRORS)})]

@@ -11,7 +11,7 @@ from pyspark.sql import functions as F
 from conf.care_settings import MaintenanceSettings
 from conf.settings import load_settings
 from etl.cli import maintain as module
-from etl.cli.maintain import is_small, leftovers, maintain, maintained, optimize, retention_days
+from etl.cli.maintain import is_small, maintain, maintained, optimize, retention_days
 from etl.pipeline.lakehouse import Lakehouse
 from etl.tables import TABLES
 from etl.tables.ops import DROPPED
@@ -76,24 +76,6 @@ def test_the_uploads_of_a_film_are_read_from_one_file(spark: SparkSession, tmp_p
     assert files_of_a_film() < 1.2
     assert after.identity(FILES) == identity
     assert after.read(FILES).count() == 600
-
-
-def test_leftovers_are_old_folders_of_ours(tmp_path: Path) -> None:
-    root = tmp_path / "lake"
-    scratch = tmp_path / "tmp"
-    names = ["_pilot/edos/x", "edos/dialogues/.new-ab", "edos/dialogues/_delta_log", "_models/checkpoints/a"]
-    folders = [root / name for name in names] + [scratch / "edos-lakehouse-1", scratch / "other"]
-    for folder in folders:
-        folder.mkdir(parents=True)
-        (folder / "file").write_text("")
-    (scratch / "edos-lakehouse-link").symlink_to(root)
-    later = time.time() + 40 * DAY
-    assert list(leftovers(str(root), 30, scratch=str(scratch))) == []
-    found = list(leftovers(str(root), 30, now=later, scratch=str(scratch)))
-    assert found == [root / "_pilot", root / "edos/dialogues/.new-ab", scratch / "edos-lakehouse-1"]
-    os.utime(root / "_pilot/edos/x/file", (later, later))
-    assert root / "_pilot" not in list(leftovers(f"file:{root}", 30, now=later, scratch=str(scratch)))
-    assert list(leftovers("s3://bucket/lake", 30, now=later, scratch=str(tmp_path / "none"))) == []
 
 
 @pytest.mark.slow

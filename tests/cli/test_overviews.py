@@ -1,7 +1,6 @@
 """``plan``, ``status`` and completion, without Spark."""
 
 import json
-import subprocess
 from datetime import UTC, datetime
 from types import SimpleNamespace
 from typing import Any
@@ -11,9 +10,7 @@ import pytest
 from conf.errors import InputError
 from conf.settings import Settings, load_settings
 from etl.cli import overviews
-from etl.cli.completion import script
-from etl.cli.options import COMMANDS, parsed, words
-from etl.cli.overviews import STATUS, Planned, planned, states, status_lines
+from etl.cli.overviews import STATUS, Planned, planned, states
 from etl.pipeline.planner import chosen, why_off
 from etl.pipeline.stages import Stage
 from jobs import all_stages
@@ -101,18 +98,11 @@ def test_plan_says_what_runs_and_why() -> None:
     ("name", "said"),
     [
         ("ask_turn_arbiter", "subtitles.arbiter.below is not set"),
-        ("ask_llm_annotator", "models.llm_annotator is not set"),
-        ("emo_pillars_gate_examples", "emo_pillars.judge.gate is false"),
     ],
 )
 def test_a_stage_that_is_off_names_its_setting(name: str, said: str) -> None:
     (stage,) = [one for one in all_stages() if one.name == name]
     assert why_off(stage, load_settings("local")) == said
-
-
-def test_plan_goes_on_where_an_input_is_missing() -> None:
-    context = Context(why={"find_subtitles": "!subtitles.sources is empty"}, given={}, off=(), log=Log({}))
-    assert planned(context, STAGES[:1]) == [Planned("find_subtitles", "run", "subtitles.sources is empty")]
 
 
 def test_plan_names_a_missing_file_although_stages_before_have_work_and_keeps_its_reasons_short() -> None:
@@ -150,8 +140,6 @@ def test_a_stage_that_never_ran_because_it_is_off_says_so() -> None:
     assert found["ask_turn_arbiter"]["state"] == "off"
     assert found["find_subtitles"]["state"] == "done"
     assert found["arbitrate_borders"]["state"] == "stopped"
-    lines = status_lines(list(found.values()), None)
-    assert any(line.split() == ["ask_turn_arbiter", "off"] for line in lines)
 
 
 def test_a_failed_run_says_its_one_line_beside_the_last_finished_run() -> None:
@@ -160,20 +148,6 @@ def test_a_failed_run_says_its_one_line_beside_the_last_finished_run() -> None:
     assert found["state"] == "failed"
     assert found["detail"] == "no space is left on the disk"
     assert found["rows_out"] == 7
-    assert any("2026-01-02 03:05, then failed" in line for line in status_lines([found], None))
-
-
-@pytest.mark.parametrize(
-    ("width", "left_out"), [(None, ""), (120, ""), (80, "unit"), (79, "s, unit"), (20, "dropped, ")]
-)
-def test_a_narrow_terminal_has_fewer_columns_and_whole_names(width: int | None, left_out: str) -> None:
-    long = chosen(all_stages(), to="gather_training_dialogues")
-    found = states(Log({stage.name: event() for stage in long}), long)
-    lines = status_lines(found, width)
-    assert all(any(line.startswith(f"{stage.name} ") for line in lines) for stage in long)
-    assert all("2026-01-02 03:05" in line for line in lines[1 : len(long) + 1])
-    assert (f"(left out: {left_out}" in lines[-1]) if left_out else (len(lines) == len(long) + 1)
-    assert width in (None, 20) or max(map(len, lines)) <= width
 
 
 @pytest.mark.parametrize("as_json", [False, True])
@@ -196,37 +170,3 @@ def test_what_is_printed(as_json: bool, monkeypatch: pytest.MonkeyPatch, capsys:
     assert "2026-01-02 03:05" in status
     assert "not yet, stopped midway" in status
     assert "up to date" in plan
-
-
-def test_json_is_an_option_of_plan_and_status_alone() -> None:
-    assert parsed(["plan", "--json"]).json
-    assert parsed(["status", "--json", "--to", "clean_dialogues"]).json
-    with pytest.raises(InputError, match="--json"):
-        parsed(["run", "--json"])
-
-
-@pytest.mark.parametrize(
-    ("line", "expected"),
-    [
-        ("pl", {"plan"}),
-        ("clean", {"clean_dialogues"}),
-        ("plan --js", {"--json"}),
-        ("chat --b", {"--bot"}),
-        ("run --to segment_d", {"segment_dialogues"}),
-        ("segment_dialogues --ag", {"--again"}),
-        ("run --profile ", {"local", "databricks", "emr"}),
-        ("completion --n", set()),
-    ],
-)
-def test_bash_completes(line: str, expected: set[str]) -> None:
-    words_typed = f"edos-lakehouse {line}" + ("''" if line.endswith(" ") else "")
-    typed = f"COMP_WORDS=({words_typed})"
-    asked = f"{typed}; COMP_CWORD=$((${{#COMP_WORDS[@]}} - 1)); _edos_lakehouse; echo ${{COMPREPLY[@]}}"
-    done = subprocess.run(["bash", "-c", f"{script('bash')}\n{asked}"], capture_output=True, text=True, timeout=60)
-    assert done.stderr == ""
-    assert set(done.stdout.split()) == expected
-
-
-def test_every_command_and_stage_is_completed() -> None:
-    assert set(words()) == {*COMMANDS, *(stage.name for stage in all_stages())}
-    assert script("zsh").startswith("autoload")

@@ -15,8 +15,6 @@ REPOSITORY = Path(__file__).resolve().parents[2]
 PAGE = (REPOSITORY / "docs" / "papers.md").read_text("utf-8")
 ROW = re.compile(r"^\| (\d+) \| ([^|]+) \| ([^|]+) \| ([^|]+) \| ([^|]*) \| ([^|]+) \|$", re.MULTILINE)
 ROWS = ROW.findall(PAGE)
-ITEMS = {"EDOS": 154, "Emo Pillars": 151, "AugESC": 93}
-"""Number of items of each paper."""
 WORDS = {"paper", "trusted", "classifier_test", "classifier_valid"}
 """Other words in code font."""
 
@@ -50,31 +48,7 @@ def exists(name: str, known: set[str]) -> bool:
     return name in known or has_setting(name)
 
 
-@pytest.mark.parametrize("paper", ITEMS)
-def test_every_item_of_a_paper_has_a_row(paper: str) -> None:
-    section = PAGE.partition(f"\n## {paper}\n")[2].partition("\n## ")[0]
-    assert [int(row[0]) for row in ROW.findall(section)] == list(range(1, ITEMS[paper] + 1))
-
-
-def test_no_line_of_a_table_is_anything_else() -> None:
-    lines = [line for line in PAGE.splitlines() if line.startswith("| ") and not line.startswith("| #")]
-    assert len(lines) == len(ROWS)
-
-
 def test_each_name_exists(known: set[str]) -> None:
     names = {name for row in ROWS for cell in row[3:] for name in re.findall(r"`([^`]+)`", cell)} - WORDS
     assert len(names) > 100
     assert [name for name in sorted(names) if not exists(name, known)] == []
-
-
-def test_each_row_names_a_place_and_a_test_or_says_not() -> None:
-    for number, _, _, where, _, test in ROWS:
-        assert "`" in where or where == "not", number
-        assert "`tests/" in test or test == "not", number
-
-
-@pytest.mark.parametrize(
-    "name", ["etl/edos/votes.py::minority", "etl/edos/nothing.py", "analysis.edos_table_99", "edos.none", "no_stage"]
-)
-def test_a_name_that_is_not_there_is_found(name: str, known: set[str]) -> None:
-    assert not exists(name, known)

@@ -8,7 +8,6 @@ from pyspark.sql import DataFrame, SparkSession
 from conf.errors import InputError
 from conf.subtitle_settings import CleaningSettings
 from etl.analysis.printed_dialogues import read_dialogues
-from etl.cli.command_line import main
 from etl.cli.read_shell import lines
 from etl.pipeline.spark_api import cached
 from etl.subtitles.cleaning import clean_dialogues
@@ -141,8 +140,3 @@ def test_a_part_that_was_dropped_is_found_by_its_raw_dialogue(spark: SparkSessio
     ]
     with pytest.raises(InputError, match="nothing was dropped as profanity"):
         read_dialogues(tables, "78", 9, reason="profanity")
-
-
-def test_a_bad_number_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["read", "--film", "77", "--n", "0"]) == 2
-    assert "--n 0" in capsys.readouterr().err

@@ -53,19 +53,13 @@ def chained(error: BaseException, cause: BaseException) -> BaseException:
     [
         (OSError(errno.ENOSPC, "No space left on device", "/tmp/x/part-1"), ("no space is left", "/tmp/x/part-1")),
         (Py4JJavaError("calling o1.save.\n: java.io.IOException: No space left on device"), ("no space", "free some")),
-        (OSError(errno.EROFS, "Read-only file system", "/lake/edos"), ("cannot write to /lake/edos", "read-only")),
         (PermissionError(errno.EACCES, "Permission denied", "/lake/edos"), ("cannot write to /lake/edos",)),
         (PermissionError(errno.EACCES, "Permission denied", "/data/x"), ("no permission for /data/x", "readable")),
-        (NotADirectoryError(errno.ENOTDIR, "Not a directory", "/a/file/lake"), ("to /a/file/lake (below a file)",)),
         (
             Py4JJavaError(
                 "o2\n: io.delta.DeltaIOException: [DELTA_CANNOT_CREATE_LOG_PATH] Cannot create file:/sys/l/_delta_log"
             ),
             ("cannot write to /sys/l/_delta_log",),
-        ),
-        (
-            Py4JJavaError("o1.save\n: java.io.IOException: Mkdirs failed to create file:/lake/ops/dropped/_delta_log"),
-            ("cannot write to /lake/ops/dropped/_delta_log", "lakehouse.root"),
         ),
         (
             Py4JJavaError(MISSING),
@@ -79,10 +73,6 @@ def chained(error: BaseException, cause: BaseException) -> BaseException:
             ("table edos.seeds has other columns or features", "package_version"),
         ),
         (
-            ValueError("[UNRESOLVED_COLUMN] A column `sentences` of delta.`/lake/subtitles/files` cannot be resolved"),
-            ("table subtitles.files has other columns", "another lakehouse.root"),
-        ),
-        (
             Py4JJavaError(
                 "o7\n: com.fasterxml.jackson.core.JsonParseException: Unexpected character in "
                 "/lake/edos/seeds/_delta_log/0.json"
@@ -91,12 +81,6 @@ def chained(error: BaseException, cause: BaseException) -> BaseException:
         ),
         (Py4JNetworkError("Answer from Java side is empty"), ("Spark's Java process ended", "python -m jobs doctor")),
         (LostError("x"), ("Spark's Java process ended", "run again to go on")),
-        (
-            chained(
-                RuntimeError("x"), Py4JNetworkError("An error occurred while trying to connect to the Java server")
-            ),
-            ("Spark's Java process ended",),
-        ),
         (
             Py4JJavaError("o1\n: org.apache.spark.SparkException: Python worker exited unexpectedly (crashed)"),
             ("a worker process ended", "models.batch_size"),
@@ -118,7 +102,6 @@ def chained(error: BaseException, cause: BaseException) -> BaseException:
             ),
             ("the MLflow store sqlite:////lake/mlflow.db is damaged", "delete it", "trainings make their models anew"),
         ),
-        (ValueError("(sqlite3.DatabaseError) database disk image is malformed"), ("the MLflow store sqlite:////lake",)),
         (StageError("it does not add up: Permission denied"), ("StageError: it does not add up: Permission denied",)),
         (KeyError(), ("KeyError: no message",)),
     ],

@@ -12,7 +12,7 @@ import pytest
 
 from conf.errors import InputError
 from conf.settings import Settings, load_settings
-from etl.cli import running, withdraw
+from etl.cli import running
 from etl.cli.running import are_small, gpus_here, idle_gpus, run
 from etl.pipeline.planner import chosen
 from etl.pipeline.session import shared_gpus
@@ -44,26 +44,12 @@ def test_sources_are_small_together(sources: Path, names: list[str], small: bool
     assert are_small([str(sources / name) for name in names], 1_000) == small
 
 
-@pytest.mark.parametrize("source", ["s3a://bucket/en.zip", "n" * 5_000])
-def test_what_is_no_local_path_is_not_small(source: str) -> None:
-    assert not are_small([source])
-
-
 def test_a_session_of_a_cluster_is_left_as_it_is(sources: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[Settings] = []
     monkeypatch.setattr(running, "in_session", lambda settings, work: seen.append(settings) or 0)
     values = {"subtitles.sources": [str(sources / "films")], "spark.master": "spark://host:7077"}
     assert run(load_settings("local", [], values), [], again=False) == 0
     assert seen[0].spark.short_session is None
-
-
-def test_a_withdrawal_says_how_many_files_it_left_out_or_that_there_were_none() -> None:
-    assert withdraw._told("film 7", 1, undo=False).startswith("withdrawn: film 7; 1 file left out from now on; ")
-    assert "; 2 files left out" in withdraw._told("film 7", 2, undo=False)
-    none = withdraw._told("film 0", 0, undo=False)
-    assert "no listed file has this id" in none
-    assert "subtitles.manifest" in none
-    assert "--undo" in none
 
 
 @pytest.mark.parametrize(("given", "taken"), [(None, True), (False, False), (True, True)])

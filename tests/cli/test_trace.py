@@ -13,7 +13,6 @@ from pyspark.sql import Row, SparkSession
 from pyspark.sql import functions as F
 
 from etl.analysis.views import sql_views
-from etl.cli.trace import lines
 from etl.cli.trace import traced as traced_rows
 from etl.pipeline.stages import REGISTRY
 from etl.tables import TABLES, Table
@@ -140,16 +139,6 @@ def test_a_part_follows_its_raw_dialogue(spark: SparkSession, stand_ins: StandIn
     assert steps("9-44") == [way, ("dialogue dropped", "duplicate"), ("turn dropped", "song")]
     assert steps("9-40") == [way, ("turn dropped", "song"), ("part", "9-42"), ("part dropped", "duplicate")]
     assert steps("9-41") == steps("unknown") == []
-
-
-def test_the_printed_lines_have_both_parts(traced: list[Row]) -> None:
-    text = "\n".join(lines(traced))
-    way, _, depends = text.partition("what depends on it:")
-    assert "OpenSubtitles/5.xml" in way
-    assert "clean_dialogues v2" in way
-    assert "5-40/0" in depends
-    assert "encoder e" in depends
-    assert "\x1b" not in "\n".join(lines([Row(**{**traced[0].asDict(), "detail": "\x1b[31m"})]))
 
 
 def test_every_step_names_the_stage_that_writes_its_table() -> None:

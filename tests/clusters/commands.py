@@ -24,8 +24,6 @@ TABLES = (
 
 
 SMALL = {
-    "training.turn_segmenter.max_iterations": 5,
-    "training.turn_segmenter.features": 4096,
     "training.turn_segmenter.min_pairs": 0,
 }
 

@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from etl.demo.corpus import write_demo
 from etl.pipeline.session import DELTA
 from tests.clusters.commands import LONGEST, REPOSITORY, SMALL_OPTIONS, TABLES, ivy, table_rows
+from tests.corpora import write_small_corpus
 from tests.ports import free_port, listening
 
 PYTHON = os.environ.get("SPARK4_PYTHON") or sys.executable
@@ -105,7 +105,7 @@ def run_to_clean_dialogues(corpus: Path, root: Path, *settings: str) -> str:
 
 def test_the_rows_are_those_of_a_session_with_java(server: str, tmp_path: Path) -> None:
     started = time.monotonic()
-    write_demo(tmp_path / "corpus", films=12)
+    write_small_corpus(tmp_path / "corpus")
     said = run_to_clean_dialogues(tmp_path / "corpus", tmp_path / "connect", f"spark.master={server}")
     assert "clean_dialogues (first run)" in said
     print(f"over Connect after {time.monotonic() - started:.0f} s")

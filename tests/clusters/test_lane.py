@@ -24,8 +24,8 @@ from deltalake import DeltaTable
 from moto.server import ThreadedMotoServer
 from pyspark.find_spark_home import _find_spark_home
 
-from etl.demo.corpus import write_demo
 from tests.clusters.commands import LONGEST, REPOSITORY, TABLES, table_rows
+from tests.corpora import write_small_corpus
 from tests.ports import free_port, listening
 from tests.udfs.tiny_models import tiny_encoder
 from udfs.models.stores import CACHE
@@ -195,7 +195,7 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
 @pytest.fixture(scope="module")
 def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("corpus")
-    write_demo(folder, films=12)
+    write_small_corpus(folder)
     return folder
 
 

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from etl.demo.corpus import write_demo
 from tests.clusters.commands import LONGEST, REPOSITORY, SMALL_OPTIONS, TABLES, table_rows
+from tests.corpora import write_small_corpus
 
 PYTHON = os.environ.get("SPARK4_PYTHON", "")
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(2 * LONGEST)]
@@ -42,7 +42,7 @@ def run_to_clean_dialogues(python: str, corpus: Path, root: Path) -> str:
 
 @pytest.mark.skipif(not PYTHON, reason="no Python with pyspark 4: run `make spark4`")
 def test_spark_4_gives_the_rows_of_spark_3(tmp_path: Path) -> None:
-    write_demo(tmp_path / "corpus", films=12)
+    write_small_corpus(tmp_path / "corpus")
     assert run_to_clean_dialogues(PYTHON, tmp_path / "corpus", tmp_path / "four") >= "4"
     assert run_to_clean_dialogues(sys.executable, tmp_path / "corpus", tmp_path / "three") < "4"
     for table in TABLES:

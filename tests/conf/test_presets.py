@@ -70,10 +70,10 @@ def test_several_processes_do_not_learn_from_transcripts() -> None:
 
 @pytest.mark.parametrize("preset", PRESETS)
 def test_other_settings_override_the_preset(preset: str) -> None:
-    given = [f"edos.preset={preset}", "subtitles.cleaning.min_certainty=0.6", "edos.choice=random"]
+    given = [f"edos.preset={preset}", "subtitles.cleaning.min_certainty=0.6", "edos.choice=emotion_and_certainty"]
     settings = load_settings("local", [], given)
     assert settings.subtitles.cleaning.min_certainty == 0.6
-    assert settings.edos.choice == "random"
+    assert settings.edos.choice == "emotion_and_certainty"
 
 
 def test_a_profile_overrides_the_preset_and_what_it_leaves_stays() -> None:

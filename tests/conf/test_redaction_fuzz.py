@@ -2,7 +2,6 @@
 
 import base64
 import random
-import time
 
 import pytest
 
@@ -61,13 +60,3 @@ def test_a_known_value_is_hidden_without_any_form(monkeypatch: pytest.MonkeyPatc
 @pytest.mark.parametrize("text", ["the basic idea is simple", "basic information", "cookies are baked at 180 C"])
 def test_plain_words_stay(text: str) -> None:
     assert redacted(text) == text
-
-
-@pytest.mark.parametrize(
-    "seed",
-    ["hf_-", "a-", "token", "sk-", "eyJa.", "bearer ", "://", "a@", "_key", "basic a", "cookie: ", "?sig=", "x."],
-)
-def test_time_grows_with_the_text_alone(seed: str) -> None:
-    began = time.process_time()
-    redacted(seed * 25_000)
-    assert time.process_time() - began < 3

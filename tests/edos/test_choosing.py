@@ -4,8 +4,7 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from conf.errors import InputError
-from etl.edos.choosing import choose_emotional, dialogue_confidence, emotional_confidence, floors
+from etl.edos.choosing import choose_emotional, dialogue_confidence, emotional_confidence
 from etl.tables.edos import INITIAL
 
 CONFIDENCES = {
@@ -36,7 +35,6 @@ def choosing_frames(spark: SparkSession) -> tuple[DataFrame, DataFrame]:
     [
         ("max", {"a-0": 0.9, "b-0": 0.7, "c-0": 0.9, "d-0": 0.3}),
         ("mean", {"a-0": 0.5, "b-0": 0.7, "c-0": 0.5, "d-0": 0.3}),
-        ("min", {"a-0": 0.2, "b-0": 0.7, "c-0": 0.1, "d-0": 0.3}),
         ("first", {"a-0": 0.2, "b-0": 0.7, "c-0": 0.9, "d-0": 0.3}),
         ("last", {"a-0": 0.4, "b-0": 0.7, "c-0": 0.1, "d-0": 0.3}),
     ],
@@ -84,7 +82,6 @@ def test_neutral_and_questioning_make_no_dialogue_emotional(spark: SparkSession)
 RULED = {
     "emotion": ["b-0", "a-0", "c-0", "d-0"],
     "emotion_and_certainty": ["a-0", "c-0", "b-0", "d-0"],
-    "certainty": ["a-0", "c-0", "b-0", "d-0"],
 }
 
 
@@ -98,34 +95,3 @@ def test_a_rule_ranks_by_emotion_by_certainty_or_by_both(spark: SparkSession, ru
     assert [row["dialogue_id"] for row in rows] == expected
     (first,) = (row for row in rows if row["dialogue_id"] == "a-0")
     assert (first["emotion"], first["certainty"]) == pytest.approx((0.5, 0.9))
-
-
-def test_the_floors_stand_beside_the_rules(spark: SparkSession) -> None:
-    dialogues, labels = choosing_frames(spark)
-    certain = dialogues.withColumn("certainty", F.lit(0.75))
-    found = {row["rule"]: row for row in floors(certain, labels, 2, "mean", ())}
-    assert set(found) == {"emotion", "emotion_and_certainty", "certainty", "random"}
-    assert found["emotion"]["emotion"] == pytest.approx(0.6)
-    assert found["random"]["dialogues"] == 2
-    assert found["random"]["faults"] == pytest.approx(0.25)
-    assert found["random"]["emotional"] is None
-
-
-def test_the_rules_say_how_many_dialogues_have_an_emotion(spark: SparkSession) -> None:
-    dialogues, labels = choosing_frames(spark)
-    named = labels.withColumn("label", F.when(F.col("dialogue_id") == "b-0", "sad").otherwise("agreeing"))
-    second = F.expr("dialogue_id = 'a-0' AND turn = 1")
-    late = named.withColumn("label", F.when(second, "sad").otherwise(F.col("label")))
-    found = {row["rule"]: row for row in floors(dialogues, late, 2, "mean", ("agreeing",), ("sad", "joyful"))}
-    assert found["emotion"]["emotional"] == 1.0  # b-0, which opens with one, and a-0
-    assert found["emotion"]["opened"] == 0.5
-
-
-def test_an_unknown_rule_is_refused(spark: SparkSession) -> None:
-    with pytest.raises(InputError, match="choice 'luck': choose one of emotion"):
-        choose_emotional(*choosing_frames(spark), 2, rule="luck")
-
-
-def test_an_unknown_way_is_refused(spark: SparkSession) -> None:
-    with pytest.raises(InputError, match="'median': choose one of max, mean, min, first, last"):
-        dialogue_confidence(choosing_frames(spark)[1], "median")

@@ -86,11 +86,3 @@ def test_weighting_is_judged_by_pairs_of_equal_seed(trials: StandIns) -> None:
     assert (crowd.seeds, crowd.weighted_f1, crowd.unweighted_f1, crowd.gain) == (1, 58.0, 59.0, -1.0)
     assert (crowd.seeds_it_helps, crowd.paper_gain) == (0, None)
     assert (everything.gain, everything.seeds_it_helps, everything.paper_gain) == (2.0, 1, 1.42)
-
-
-def test_classes_by_arm(trials: StandIns) -> None:
-    rows = [row for row in trials.ask("edos_classifier_classes") if row.trained_on == "crowd" and row.weighted]
-    assert [(row.label, row.seeds, row.f1, row.support) for row in rows] == [
-        ("proud", 2, 100.0, 2),
-        ("sad", 2, 59.0, 3),
-    ]

@@ -85,7 +85,7 @@ def settings(tmp_path_factory: pytest.TempPathFactory) -> Settings:
             "models.encoder": f"file:{encoder}",
             "models.weak_labeler": f"file:{weak}",
             "training.self_labeler.epochs": 1,
-            "training.self_labeler.precision": "fp32",
+            "models.training_precision": "fp32",
             "edos.released_labels": [str(released)],
             "edos.expansion.floor": 0.9,
             "edos.expansion.threshold": 0.95,

@@ -100,19 +100,3 @@ def test_released_pairs_have_our_score(views: StandIns) -> None:
     rows = views.ask("edos_released_pairs")
     assert [(row.dialogue_id, row.released_score, row.our_score, row.model) for row in rows] == [("r", 0.95, 0.8, "m")]
     assert (rows[0].labelled, rows[0].similar) == ("c", "a | b")
-
-
-def test_the_encoder_is_compared_with_the_released_cosines(views: StandIns) -> None:
-    rows = views.ask("edos_released_agreement")
-    assert [(row.model, row.origin, row.pairs, row.largest_difference) for row in rows] == [
-        ("m", "all", 1, 0.15),
-        ("m", "similar", 1, 0.15),
-    ]
-    assert rows[0].percent_within_a_hundredth == 0
-
-
-def test_agreement_by_threshold_counts_what_lies_above(views: StandIns) -> None:
-    rows = views.ask("edos_threshold_agreement")
-    assert [tuple(row)[:3] for row in rows] == [(0.95, 1, 0.0), (0.9, 2, 50.0)]
-    assert len({row.percent_by_chance for row in rows}) == 1
-    assert 0 <= rows[0].percent_by_chance <= 100

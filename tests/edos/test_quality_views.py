@@ -175,29 +175,3 @@ def test_empathetic_turns_in_order_and_strange_labels_apart() -> None:
         ("utterance", "h1/1", "unknown_label", "hangry", 1),
     ]
     assert found.rows_in == 4
-
-
-def test_examples_lead_to_the_sentences_that_they_were_made_of(spark: SparkSession, stand_ins: StandIns) -> None:
-    query = stand_ins.ask
-    give = stand_ins.give
-    give("edos.dialogues", finished(spark, ("7-1", [("sad", 0.8), ("sad", 0.9)]), ("other", [("sad", 0.9)])))
-    give(
-        "subtitles.clean_dialogues",
-        spark.sql("""
-        SELECT '7-1' AS dialogue_id, false AS profane, 'x.xml' AS source_path, array(
-          named_struct('sentence_first', 1, 'sentence_last', 2), named_struct('sentence_first', 3, 'sentence_last', 3)
-        ) AS turns"""),
-    )
-    give(
-        "subtitles.files",
-        spark.sql("""
-        SELECT 'x.xml' AS source_path,
-               transform(sequence(0, 5), n -> named_struct('start_ms', n * 1000L, 'text', concat('s', n))) AS sentences
-        UNION ALL SELECT 'y.xml', array()"""),
-    )
-    found = [tuple(row) for row in query("edos_example_sentences")]
-    assert found == [
-        ("7-1", "x.xml", 0, 1, 1000, "s1"),
-        ("7-1", "x.xml", 0, 2, 2000, "s2"),
-        ("7-1", "x.xml", 1, 3, 3000, "s3"),
-    ]

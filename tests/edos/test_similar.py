@@ -256,39 +256,3 @@ def test_the_search_starts_from_the_splits_of_the_setting(spark: SparkSession, s
     )
     targets = seed_targets(seeds, held_out_splits(search_from))
     assert {row.seed_id: row.label for row in targets.collect()} == labels
-
-
-@pytest.mark.parametrize(
-    ("search_from", "kept", "reasons"),
-    [
-        ("train", {"far"}, {"by-validation/1": "held_out_match", "by-test/1": "held_out_match"}),
-        ("train_and_validation", {"far", "by-validation"}, {"by-test/1": "held_out_match"}),
-    ],
-)
-def test_rows_near_validation_stay_where_the_search_starts_from_it(
-    spark: SparkSession, search_from, kept, reasons
-) -> None:
-    texts = {
-        "far": ["good morning", "a road without an end"],
-        "by-validation": ["what is it", "we have won the cup"],
-        "by-test": ["who was there", "nobody came to the party"],
-    }
-    clean = clean_frame(spark, {name: (f"film of {name}", turns) for name, turns in texts.items()})
-    seeds = spark.createDataFrame(
-        [
-            ("s1", 0, ["so long a way"], "sad", "train"),
-            ("v1", 0, ["first prize again"], "proud", "validation"),
-            ("t1", 0, ["an empty house"], "lonely", "test"),
-        ],
-        SEEDS,
-    )
-    labelled = [("far", "s1/0"), ("by-validation", "v1/0"), ("by-test", "t1/0")]
-    found = spark.createDataFrame(
-        [(name, 1, texts[name], "sad", "similar", 0.95, seed, "pool") for name, seed in labelled], LABELLED
-    )
-    matches = spark.createDataFrame([], MATCHES)
-    outcome = gathered(seeds, [found], matches, clean, 0.92, held_out_splits(search_from))
-    rows = [row.dialogue_id for row in outcome.rows.where("origin = 'similar'").collect()]
-    assert set(rows) == kept
-    assert {name: reason for name, (reason, _) in told(outcome).items()} == reasons
-    assert balanced(outcome)

@@ -1,4 +1,4 @@
-"""HITs for the crowd and for the audit: who is chosen, what is offered, what is left out (EDOS 3.2)."""
+"""HITs for the crowd: who is chosen, what is offered, what is left out (EDOS 3.2)."""
 
 from collections import Counter
 from pathlib import Path
@@ -11,15 +11,14 @@ from conf.edos_settings import AnnotationSettings
 from conf.errors import InputError
 from conf.taxonomy import edos_labels
 from etl.common.labelled_files import labelled_rows
-from etl.edos.audit import audit_tasks
 from etl.edos.quiz import COLUMNS, situations
 from etl.edos.tasks import annotation_tasks, ranked_turns
-from etl.tables.edos_annotation import ANNOTATION_TASKS, AUDIT_TASKS
+from etl.tables.edos_annotation import ANNOTATION_TASKS
 
 READABLE = (
     "dialogue_id string, turn int, label string, confidence float, band string, history_hash string, readability double"
 )
-TWO = AnnotationSettings(per_class=2, dialogues_per_hit=2, quiz_per_hit=5, seed=1)
+TWO = AnnotationSettings(per_class=2, dialogues_per_hit=2, quiz_per_hit=5)
 ED = "context string, Dialog_ID string, Type string, Actor string, Text string, Label string"
 
 
@@ -76,25 +75,16 @@ def test_a_class_steps_down_by_bands_and_nobody_is_asked_twice(spark: SparkSessi
     assert faults == {"same_text_again": 1, "beyond_top_n": 8}
 
 
-def test_by_uncertainty_the_least_confident_of_any_band_come_first(spark: SparkSession) -> None:
-    rows = [("a", "0.9", 0.91, 0.9), ("b", "0.6", 0.61, 0.1), ("c", "0.7", 0.75, 0.3), ("d", "0.7", 0.75, 0.4)]
-    turns = spark.createDataFrame([(n, 0, "sad", c, band, n, r) for n, band, c, r in rows], READABLE)
-    for order, expected in (("uncertainty", "bdca"), ("readability", "adcb")):
-        ranked = ranked_turns(turns.repartition(3), 2, order).orderBy("rank").collect()
-        assert "".join(row["dialogue_id"] for row in ranked) == expected
-        assert [row["fault"] for row in ranked] == [None, None, "beyond_top_n", "beyond_top_n"]
-
-
 def test_hits_of_dialogues_and_quiz_items(spark: SparkSession) -> None:
     weak, dialogues = sources(spark)
-    pool = situations(talks(spark), edos_labels(), (20, 160))
+    pool = situations(talks(spark), edos_labels())
     assert sorted((row["quiz_label"], row["dialogue_id"]) for row in pool.collect()) == [
         ("afraid", "hit:0_conv:0"),
         ("joyful", "hit:3_conv:3"),
         ("proud", "hit:1_conv:1"),
         ("sad", "hit:2_conv:2"),
     ]
-    given = AnnotationSettings(per_class=14, dialogues_per_hit=5, quiz_per_hit=2, seed=13)
+    given = AnnotationSettings(per_class=14, dialogues_per_hit=5, quiz_per_hit=2)
     outcome = annotation_tasks(readable(spark), weak, dialogues, pool, given)
     rows = outcome.rows.select(*ANNOTATION_TASKS.columns).collect()
     assert len(rows) == 3 * 7  # 18 turns: three full HITs, three turns left over
@@ -134,7 +124,7 @@ def test_without_situations_there_is_no_quiz(spark: SparkSession) -> None:
 
 def test_a_pool_too_small_and_a_wrong_file_are_refused(spark: SparkSession, tmp_path: Path) -> None:
     weak, dialogues = sources(spark)
-    pool = situations(talks(spark), edos_labels(), (20, 160))
+    pool = situations(talks(spark), edos_labels())
     with pytest.raises(InputError, match="4 situations are fit for a quiz, a HIT needs 5"):
         annotation_tasks(readable(spark), weak, dialogues, pool, TWO)
     (tmp_path / "talks.csv").write_text("context,Text\nsad,It rains .\n", "utf-8")
@@ -142,37 +132,9 @@ def test_a_pool_too_small_and_a_wrong_file_are_refused(spark: SparkSession, tmp_
         labelled_rows(spark, [str(tmp_path)], COLUMNS, "edos.empathetic_dialogues")
 
 
-def test_the_audit_draws_alike_from_each_label_and_band(spark: SparkSession) -> None:
-    turns = [[("a", "sad", 0.95)] * 3, [("b", "sad", 0.2)], [("c", "proud", 0.95), ("d", "sad", 0.97)]]
-    finished = spark.createDataFrame(
-        [(f"f{n}", lines) for n, lines in enumerate(turns)],
-        "dialogue_id string, turns array<struct<text: string, label: string, confidence: float>>",
-    )
-    weak = spark.createDataFrame(
-        [("f0", n, [("sad", 0.5), ("angry", 0.2), ("guilty", 0.1)]) for n in range(3)]
-        + [("f2", 0, [("angry", 0.5), ("furious", 0.2), ("guilty", 0.1)])],
-        "dialogue_id string, turn int, top3 array<struct<label: string, confidence: float>>",
-    )
-    outcome = audit_tasks(finished, weak, bands=(0.9, 0.5), per_stratum=2, per_hit=3, seed=13)
-    rows = outcome.rows.select(*AUDIT_TASKS.columns).collect()
-    drawn = Counter((row["label"], row["band"], row["stratum_turns"]) for row in rows)
-    assert drawn == {("sad", "0.9", 4): 2, ("sad", "below", 1): 1, ("proud", "0.9", 1): 1}
-    assert sorted(Counter(row["hit_id"] for row in rows).values()) == [1, 3]
-    for row in rows:
-        assert row["label"] in row["options"]
-        assert len(row["turns"]) == row["turn"] + 1
-    proud = next(row for row in rows if row["label"] == "proud")
-    assert sorted(proud["options"]) == ["angry", "furious", "proud"]
-    assert next(row for row in rows if row["band"] == "below")["options"] == ["sad"]
-    assert outcome.dropped is not None
-    assert [(row["id"], row["reason"], row["units"]) for row in outcome.dropped.collect()] == [
-        ("sad/0.9/not_drawn", "not_drawn", 2)
-    ]
-
-
 def test_real_situations_serve_for_683_hits(spark: SparkSession, shared_data: Path) -> None:
     read = labelled_rows(spark, [str(shared_data / "empathetic_dialogues")], COLUMNS, "edos.empathetic_dialogues")
-    pool = situations(read.rows, edos_labels(), (20, 160))
+    pool = situations(read.rows, edos_labels())
     counts = {row["quiz_label"]: row["count"] for row in pool.groupBy("quiz_label").count().collect()}
     assert len(counts) == 32
     assert min(counts.values()) > 300

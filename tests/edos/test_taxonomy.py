@@ -96,7 +96,7 @@ def test_the_annotation_page_offers_the_seven(seven: Taxonomy) -> None:
     batch = labelling_batch(tasks, seven)
     assert [one.value for one in batch.questions[0].other] == list(SEVEN)
     assert [one.value for one in batch.tutorial] == list(SEVEN)
-    _, files = batch_files(tasks, "crowd", seven, AnnotationSettings(), 3)
+    _, files = batch_files(tasks, seven, AnnotationSettings())
     assert files["template.html"].count("<option>") == files["template.html"].count("<dt>") == 7
     assert "Surprise" in files["annotate.html"]
     assert "nostalgic" not in files["annotate.html"]

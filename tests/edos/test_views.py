@@ -98,15 +98,6 @@ def test_every_emotion_but_three_has_a_valence() -> None:
     assert valued <= emotions
 
 
-def test_openings_are_shared_out_both_ways(views: StandIns) -> None:
-    rows = {row.label: row for row in views.ask("edos_openings")}
-    assert set(rows) == set(edos_labels())
-    assert (rows["sad"].share, rows["sad"].share_of_emotional) == (1.0, 1.0)
-    assert rows["questioning"].paper_share == pytest.approx(0.357255)
-    assert rows["questioning"].paper_share_of_emotional is None
-    assert rows["sad"].paper_share_of_emotional == pytest.approx(23_023 / (1_000_000 - 357_255 - 7_649), abs=1e-6)
-
-
 def test_the_papers_averages_follow_from_its_totals(views: StandIns) -> None:
     paper = [row.paper for row in views.ask("edos_table_3")]
     dialogues, turns, tokens = paper[:3]

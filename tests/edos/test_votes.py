@@ -127,47 +127,6 @@ def test_shares_of_the_votes_are_the_majoritys_probabilities(spark: SparkSession
     assert found["10/0"] == [("proud", 1.0)]
 
 
-def crowd_of_three(spark: SparkSession) -> DataFrame:
-    """36 turns: worker 1 is right, worker 2 in three of four, worker 3 always names the next label."""
-    labels = ("afraid", "proud", "sad")
-    rows = []
-    for n in range(36):
-        truth = n % 3
-        votes = (truth, (truth + 2) % 3 if n % 4 == 3 else truth, (truth + 1) % 3)
-        rows += [(f"d{n:02}", 0, str(w), labels[vote]) for w, vote in enumerate(votes, start=1)]
-    return spark.createDataFrame(rows, "dialogue_id string, turn int, worker_id string, label string").select(
-        "*", F.array(F.lit("x")).alias("turns"), F.col("label").alias("answer"), F.lit("page").alias("source")
-    )
-
-
-def test_dawid_skene_knows_a_worker_who_errs_alike(spark: SparkSession, stand_ins: StandIns) -> None:
-    pytest.importorskip("crowdkit", reason="crowd-kit comes with the extra cluster")
-    votes = crowd_of_three(spark)
-    by_majority = {row["dialogue_id"]: row["label"] for row in agree(votes, edos_labels()).rows.collect()}
-    found = agree(votes.repartition(5), edos_labels(), "dawid_skene").rows.cache()
-    assert found.schema.simpleString() == CROWD_LABELS.schema.simpleString()
-    labels = {row["dialogue_id"]: row["label"] for row in found.collect()}
-    truth = {f"d{n:02}": ("afraid", "proud", "sad")[n % 3] for n in range(36)}
-    assert sum(label is None for label in by_majority.values()) == 9
-    assert labels == truth
-    assert found.collect() == agree(votes, edos_labels(), "dawid_skene").rows.collect()
-    for row in found.collect():
-        shares = [one["probability"] for one in row["probabilities"]]
-        assert shares == sorted(shares, reverse=True)
-        assert sum(shares) == pytest.approx(1, abs=0.02)
-    stand_ins.give("edos.crowd_labels", found)
-    stand_ins.give("edos.annotations", votes)
-    workers = {row["worker_id"]: row for row in stand_ins.ask("edos_worker_reliability")}
-    assert workers["1"]["reliability"] == pytest.approx(1, abs=0.02)
-    assert workers["1"]["votes"] == 36
-    assert workers["2"]["share_with_label"] == 0.75
-    assert workers["3"]["reliability"] == pytest.approx(0, abs=0.02)
-
-
-def test_without_votes_dawid_skene_has_nothing_to_say(spark: SparkSession) -> None:
-    assert agree(crowd_of_three(spark).limit(0), edos_labels(), "dawid_skene").rows.collect() == []
-
-
 def independent_kappa(items: list[list[str]]) -> float:
     """Fleiss' kappa by counting pairs of workers that agree, not by the formula under test."""
     pairs = [vote[i] == vote[j] for vote in items for i in range(3) for j in range(3) if i != j]

@@ -180,27 +180,6 @@ def test_the_export_has_every_example_with_its_requests(place: PipelineContext, 
     assert (folder / "label_map.csv").read_text("utf-8").startswith("raw_label,label,source,soft_labels\n")
 
 
-def test_all_stored_answers_are_accounted_for(place: PipelineContext, server: RecordedServer) -> None:
-    before = len(server.asked)
-    assert work(place, "emo_pillars_measure_quality") == ["emo_pillars_measure_quality"]
-    assert len(server.asked) == before
-    rows = table(place, "emo_pillars.answer_quality").collect()
-    assert len(rows) == before
-    assert {row.model for row in rows} == {"openai:recorded"}
-    assert "other" not in {row.prompt for row in rows}
-    assert len({row.prompt for row in rows}) == 6
-    assert sum(row["items"] is None for row in rows) == 1
-    read = {
-        step: sum(row["items"] or 0 for row in rows if row.step == step)
-        for step in ("actors", "utterances", "contexts", "clean_contexts")
-    }
-    kept = {step: table(place, f"emo_pillars.{step}").count() for step in read}
-    assert read == kept
-    faults = {fault for row in rows for fault in row.faults}
-    assert "few_labels" in faults
-    assert "list_of_labels" not in faults
-
-
 def test_running_again_asks_nothing(
     place: PipelineContext, server: RecordedServer, spark: SparkSession, settings: Settings
 ) -> None:
@@ -237,7 +216,7 @@ def test_another_threshold_needs_no_model(
 
 
 def test_views_show_answers_cost_and_scale(place: PipelineContext, server: RecordedServer, spark: SparkSession) -> None:
-    names = ("scale", "labels", "reading", "yield", "mapped_labels")
+    names = ("scale", "labels", "yield")
     register_views(place, "llm.generations", "llm_cost", *(f"emo_pillars_{name}" for name in names))
     answers = spark.table("llm.generations")
     assert answers.count() == len(server.asked)
@@ -254,14 +233,10 @@ def test_views_show_answers_cost_and_scale(place: PipelineContext, server: Recor
     assert (scale["plots"], scale["actors a plot, mean"]) == (4, 2.5)
     assert len(scale) == 17
     assert spark.table("analysis.emo_pillars_labels").count() == 28
-    reading = {row.stage: row.share_read for row in spark.table("analysis.emo_pillars_reading").collect()}
-    assert reading["emo_pillars_actors"] == 0.5
     grown = spark.table("analysis.emo_pillars_yield").collect()
     assert [(row.plots, row.examples) for row in grown] == [
         (4, place.lakehouse.read(TABLES["emo_pillars.examples"]).count())
     ]
-    mapped = {row.raw_label: row.label for row in spark.table("analysis.emo_pillars_mapped_labels").collect()}
-    assert mapped == {"anxiety": "nervousness"}
 
 
 @pytest.mark.slow

@@ -154,7 +154,7 @@ def test_answers_come_back_with_what_they_are_about(spark: SparkSession, tmp_pat
     (tmp_path / "answers.json").write_text(json.dumps(document), "utf-8")
     answers = read_answers(spark, [str(tmp_path / "answers.json")])
     keys = form_keys(spark, [str(tmp_path / KEY)], label_form(GOEMOTIONS))
-    settings = SimpleNamespace(known_raters=(), keep_half_done=False, require_signed=False)
+    settings = SimpleNamespace(known_raters=(), keep_half_done=False)
     found = counted_answers(answers, keys, questions(GOEMOTIONS), REQUIRED, settings)
     rows = {one.question: one for one in found.rows.collect()}
     assert {name: one.value for name, one in rows.items()} == {

@@ -14,9 +14,6 @@ from sklearn.metrics import f1_score
 from conf.errors import InputError
 from conf.settings import load_settings
 from conf.taxonomy import goemotions_labels
-from etl.common.hashes import history_hash, text_hash
-from etl.emo_pillars.step import OURS
-from etl.emo_pillars.taxonomy_map import taxonomy_map
 from etl.pipeline.locations import model_folder
 from etl.pipeline.planner import PipelineContext
 from etl.pipeline.progress import Progress
@@ -35,14 +32,12 @@ from etl.tables.emo_pillars import (
     ISEAR,
     PREDICTIONS,
     TEST_ANSWERS,
-    TURN_ANSWERS,
 )
 from etl.training.recipes.sentence_embeddings import read_sentences
 from etl.training.recipes.transfer_tasks import Arm, TaskRows, isear_rows, relabelled
 from etl.training.registry import model_store
 from jobs.emo_pillars.encoders import (
     emo_pillars_answer_tests,
-    emo_pillars_answer_turns,
     emo_pillars_export_embeddings,
     emo_pillars_intra_dataset,
     emo_pillars_train_contextless,
@@ -352,49 +347,6 @@ def test_others_are_learned_as_the_models_label_or_neutral(learned: PipelineCont
         assert [labels for _, labels in found["train"]] == [(label,), (joy,)]
         assert found["validation"][0][1] == (label,)
         assert found["test"] == [other]
-
-
-def test_taxonomies_meet_where_both_models_answer(spark: SparkSession, learned: PipelineContext) -> None:
-    """Four turns: joy with joyful twice and once with sad, fear with sad; under the threshold a turn is neutral."""
-    said = [("d1", ["so happy !", "a dark ghost ."]), ("d2", ["so happy !"]), ("d3", ["yes", "so happy !"])]
-    dialogues = spark.createDataFrame(said, "dialogue_id string, turns array<string>")
-    given = {"so happy !": ("joy",), "a dark ghost .": ("fear", "joy"), "yes": ()}
-    answers = [
-        (text, model, [0.9 if label in labels else 0.1 for label in goemotions_labels()], least, each, None)
-        for text, labels in given.items()
-        for model, least, each in (("pillars", 0.95, [0.5] * 28), ("another", 0.5, None))
-    ]
-    texts = spark.createDataFrame(answers, TURN_ANSWERS.schema)
-    texts = texts.withColumn("text_hash", text_hash("text_hash"))
-    edos = [(["so happy !"], "joyful"), (["so happy !", "a dark ghost ."], "afraid"), (["yes"], "joyful")]
-    histories = spark.createDataFrame(edos, "turns array<string>, label string")
-    scores = histories.selectExpr("turns", "'edos' AS model", "label", "CAST(NULL AS string) AS error")
-    scores = scores.withColumn("history_hash", history_hash("turns"))
-    found = {
-        (row.edos_label, row.label): row
-        for row in taxonomy_map(dialogues, scores, texts, "edos", "pillars", OURS.taxonomy).collect()
-    }
-    assert {pair: row.turns for pair, row in found.items()} == {
-        ("joyful", "joy"): 2,
-        ("joyful", "neutral"): 1,
-        ("afraid", "joy"): 1,
-        ("afraid", "fear"): 1,
-    }
-    assert {row.all_turns for row in found.values()} == {4}, "one turn has no answer of EDOS's model"
-    joyful = found["joyful", "joy"]
-    assert (joyful.edos_turns, joyful.label_turns) == (3, 3)
-    assert (joyful.share_of_edos, joyful.share_of_label) == (0.6667, 0.6667)
-    assert joyful.lift == pytest.approx(2 * 4 / 9, abs=1e-4)
-    assert joyful.pmi == pytest.approx(np.log2(8 / 9), abs=1e-4)
-    assert found["afraid", "fear"].lift == 4.0
-    assert found["afraid", "fear"].pmi == 2.0
-
-
-def test_each_text_is_asked_about_once(spark: SparkSession, learned: PipelineContext) -> None:
-    initial = spark.createDataFrame([(["yes", "no"],), (["yes"],)], "turns array<string>")
-    run = stage_run(spark, learned.settings, stage=emo_pillars_answer_turns)
-    found = emo_pillars_answer_turns.units_of_work([initial], learned.settings, run).collect()
-    assert sorted((row.utterance, row.context) for row in found) == [("no", None), ("yes", None)]
 
 
 def test_embeddings_are_exported_without_a_pickle(learned: PipelineContext, tmp_path: Path) -> None:

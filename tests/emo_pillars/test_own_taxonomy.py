@@ -164,7 +164,7 @@ CLEANING = "Person: {actor}\nHide {emotions} in this:\n{context}\nAnswer with th
     [
         ({"clean_contexts.txt": "{actor} {mood}"}, "clean_contexts.txt lacks {context}, {emotions}"),
         ({"clean_contexts.txt": f"{CLEANING} {{mood}}"}, "clean_contexts.txt has {mood}, which nothing fills"),
-        ({"cleaning.txt": CLEANING}, "has cleaning.txt: none of actors.gbnf, actors.txt"),
+        ({"cleaning.txt": CLEANING}, "has cleaning.txt: none of actors.txt"),
         ({"clean_contexts.txt": " \n"}, "clean_contexts.txt is empty: delete it to use ours"),
         ({"notes.md": "hello"}, "has no prompt: name its files as"),
         ({"actors.txt": "{plot}" + "x" * 100_000}, "actors.txt has more than 100,000 characters"),
@@ -181,7 +181,7 @@ def test_a_fault_of_a_prompt_is_named_before_a_request(tmp_path: Path, files: di
 
 
 def test_files_belong_to_the_step_that_their_name_begins_with(tmp_path: Path) -> None:
-    names = ("utterances_shared.txt", "clean_contexts.txt", "soft_labels.gbnf", "rewrites_example.txt")
+    names = ("utterances_shared.txt", "clean_contexts.txt", "soft_labels.txt", "rewrites_example.txt")
     for name in names:
         (tmp_path / name).write_text(stored(f"prompts/emo_pillars/{name}"), "utf-8")
     (tmp_path / "README.md").write_text("not a prompt", "utf-8")
@@ -189,7 +189,7 @@ def test_files_belong_to_the_step_that_their_name_begins_with(tmp_path: Path) ->
     assert {step: [*files] for step, files in found.items()} == {
         "utterances": ["utterances_shared.txt"],
         "clean_contexts": ["clean_contexts.txt"],
-        "soft_labels": ["soft_labels.gbnf"],
+        "soft_labels": ["soft_labels.txt"],
         "rewrites": ["rewrites_example.txt"],
     }
 
@@ -205,8 +205,6 @@ def test_a_changed_file_makes_its_steps_stages_stale(tmp_path: Path) -> None:
     assert {name for name in stages if hashes[0][name] != hashes[1][name]} == {
         "emo_pillars_ask_clean_contexts",
         "emo_pillars_clean_contexts",
-        "emo_pillars_measure_quality",
-        "emo_pillars_propose_labels",
     }
 
 

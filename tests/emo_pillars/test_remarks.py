@@ -109,22 +109,3 @@ def test_remarks_are_told_from_stories_and_speech(kind: str, held_out: bool) -> 
     lines = half(kind, held_out=held_out)
     wrong = [line for line in lines if not CHECKS[kind](line)]
     assert len(wrong) <= max(1, MOST_ERRORS * len(lines)), f"{len(wrong)} of {len(lines)}: {'' if held_out else wrong}"
-
-
-MOST_RARE_ERRORS = {"rare": 0.1, "late": 0.4, "unseen": 0.8}
-"""Share of refusals in rare words that are taken for speech: 1, 18 and 30 lines.
-
-Patterns were tuned on the first two sets; the third was written when they were final. The wordings of `refusals` alone
-missed 36 of its 40 lines. A parser that keeps all misses all.
-"""
-
-
-@pytest.mark.parametrize("name", MOST_RARE_ERRORS)
-def test_refusals_in_rare_words_are_missed_rather_than_speech_is_lost(name: str) -> None:
-    """What nobody foresaw is kept, and left to the faults of quality and to readers; no speech goes with it."""
-    refusals = remarks(f"{name}_refusals")
-    said = remarks(f"{name}_said")
-    assert len(refusals) == len(said) >= 30
-    missed = [line for line in refusals if not is_refused(line)]
-    assert len(missed) <= MOST_RARE_ERRORS[name] * len(refusals)
-    assert all(is_said(line) for line in said)

@@ -60,25 +60,6 @@ def test_scale(views: StandIns) -> None:
     assert shares == [(0.25, 0.54), (0.5, 0.3), (0.25, 0.16)]
 
 
-def test_yield_and_usable_share_by_step_model_and_prompt(spark: SparkSession, views: StandIns) -> None:
-    answers = """SELECT * FROM VALUES
-        ('rewrites', 'small', 'aa', '1', 1, 0, array('list_of_labels', 'names_emotion')),
-        ('rewrites', 'small', 'aa', '2', 1, 0, array('list_of_labels')),
-        ('rewrites', 'small', 'aa', '3', 0, 0, array()),
-        ('rewrites', 'small', 'aa', '4', NULL, NULL, array()), ('rewrites', 'small', 'bb', '5', 1, 1, array()),
-        ('rewrites', 'large', 'aa', '1', 2, 1, array('other_person'))
-        AS t(step, model, prompt, request_id, items, usable, faults)"""
-    views.give("emo_pillars.answer_quality", spark.sql(answers))
-    found = {(row.model, row.prompt): row for row in views.ask("emo_pillars_quality")}
-    small = found["small", "aa"]
-    assert (small.prompts, small.answered, small.read, small.share_read) == (4, 3, 2, 0.5)
-    assert (small["items"], small.usable, small.usable_share, small.share_with_usable) == (2, 0, 0.0, 0.0)
-    assert small.faults == "list_of_labels 2, names_emotion 1"
-    assert found["small", "bb"].usable_share == 1.0
-    assert found["small", "bb"].faults is None
-    assert (found["large", "aa"].items_a_prompt, found["large", "aa"].usable_share) == (2.0, 0.5)
-
-
 def test_groups_of_emotions_that_share_markers(spark: SparkSession, views: StandIns) -> None:
     groups = """SELECT * FROM VALUES (1, array('fear', 'nervousness', 'pride'), 'safely', 0.5D),
         (1, array('fear', 'nervousness', 'pride'), 'wildly', 1.0D), (2, array('joy', 'love'), 'dearly', 0.75D)
@@ -157,11 +138,6 @@ def test_cost_is_projected(views: StandIns) -> None:
     assert (step.seconds, step.seconds_a_prompt, step.paper_prompts, step.projected_hours) == (7.2, 1.8, 2000, 1.0)
     assert (every.projected_hours, every.paper_hours) == (350.0, 450)
     assert {row.step for row in views.ask("llm.generations")} == {"emo_pillars_actors"}
-
-
-def test_nothing_read_yet_is_no_error(views: StandIns) -> None:
-    assert views.ask("emo_pillars_reading") == []
-    assert views.ask("emo_pillars_mapped_labels") == []
 
 
 def test_similarities_and_changes_stand_beside_the_papers(views: StandIns) -> None:

@@ -1,11 +1,8 @@
-"""Measure how fast a device answers, alone and shared by several processes, beside bare libraries and its peak."""
+"""Measure how fast a device answers, beside bare libraries and its peak."""
 
-import multiprocessing
-import os
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import torch
@@ -20,20 +17,16 @@ from udfs.models.classifiers.dialogue_classifier import DialogueClassifier
 from udfs.models.pretrained import causal_model
 from udfs.models.sentence_encoder import SentenceEncoder
 
-TASKS = (1, 4, 16)
 BATCH = 256
 NEW_TOKENS = 64
 
 
 @dataclass(frozen=True)
 class Speed:
-    """Rows, or tokens, a second; ``peer`` and ``theirs`` of a bare library, ``share`` of the device's peak.
-
-    ``ours`` is None for what was left out; ``work`` says why.
-    """
+    """Rows, or tokens, a second; ``peer`` and ``theirs`` of a bare library, ``share`` of the device's peak."""
 
     work: str
-    ours: float | None
+    ours: float
     unit: str
     peer: str = ""
     theirs: float | None = None
@@ -50,16 +43,6 @@ def measured(bench: Bench, seconds: float) -> Iterator[Speed]:
         yield embedded(bench, name, seconds, peak)
         yield labelled(bench, name, seconds, peak)
     yield from written(bench)
-    for tasks in TASKS:
-        if tasks <= cores():
-            yield Speed(f"MiniLM: turns embedded by {tasks} processes", shared(bench, tasks, seconds), "turns/s")
-        else:
-            yield Speed(f"MiniLM: turns embedded by {tasks} processes: left out, {cores()} cores", None, "turns/s")
-
-
-def cores() -> int:
-    """Return the cores that this process may use."""
-    return len(os.sched_getaffinity(0))
 
 
 def matrix_speed(device: torch.device, dtype: torch.dtype) -> float:
@@ -133,7 +116,7 @@ def labelled(bench: Bench, name: str, seconds: float, peak: float) -> Speed:
 
 
 def written(bench: Bench) -> Iterator[Speed]:
-    """Let the language model write, beside transformers prompt by prompt, and vLLM where it is installed."""
+    """Let the language model write, beside transformers prompt by prompt."""
     prompts = turns(64 if bench.device.type == "cuda" else 8, seed=13)
     generator = generator_on(bench, bench.device, "auto")
     decoding = DecodingSettings(max_new_tokens=NEW_TOKENS)
@@ -149,16 +132,6 @@ def written(bench: Bench) -> Iterator[Speed]:
     yield Speed(
         "SmolLM2: new tokens", ours, "tokens/s", "transformers, one by one", alone / (time.perf_counter() - began)
     )
-    try:
-        from vllm import LLM, SamplingParams
-    except ImportError:
-        return
-    engine = LLM(str(bench.model("SmolLM2")), gpu_memory_utilization=0.3)
-    sampling = SamplingParams(max_tokens=NEW_TOKENS, temperature=0.0)
-    engine.generate(prompts[:2], sampling)
-    began = time.perf_counter()
-    found = sum(len(one.outputs[0].token_ids) for one in engine.generate(prompts, sampling))
-    yield Speed("SmolLM2: new tokens", ours, "tokens/s", "vLLM", found / (time.perf_counter() - began))
 
 
 @torch.inference_mode()
@@ -168,35 +141,3 @@ def _alone(network: Any, tokenizer: Any, prompt: str, device: torch.device) -> i
     ids = tokenizer(text, add_special_tokens=False, return_tensors="pt")["input_ids"].to(device)
     written = network.generate(ids, max_new_tokens=NEW_TOKENS, do_sample=False, pad_token_id=tokenizer.eos_token_id)
     return int(written.shape[1] - ids.shape[1])
-
-
-def shared(bench: Bench, tasks: int, seconds: float) -> float:
-    """Return the turns a second of several processes that share the device, as a worker's tasks do."""
-    context = multiprocessing.get_context("spawn")
-    together = context.Barrier(tasks)
-    answers: Any = context.Queue()
-    given = (str(bench.model("MiniLM")), str(bench.device), bench.rows * 16, seconds, together, answers)
-    processes = [context.Process(target=_share, args=(number, *given)) for number in range(tasks)]
-    for process in processes:
-        process.start()
-    try:
-        found = [answers.get(timeout=300) for _ in processes]
-    finally:
-        for process in processes:
-            process.join(timeout=30)
-            process.kill()
-    return sum(found)
-
-
-def _share(number: int, folder: str, device: str, rows: int, seconds: float, together: Any, answers: Any) -> None:
-    torch.set_num_threads(1)
-    os.environ["TOKENIZERS_PARALLELISM"] = "false"
-    model = SentenceEncoder.load(Path(folder)).to(torch.device(device))
-    texts = turns(rows, seed=100 + number)
-    model.embed(texts[:BATCH], BATCH)
-    together.wait(timeout=240)
-    done = 0
-    began = time.perf_counter()
-    while (took := time.perf_counter() - began) < seconds:
-        done += len(model.embed(texts[done % rows : done % rows + 8 * BATCH], BATCH))
-    answers.put(done / took)

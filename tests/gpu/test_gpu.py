@@ -55,9 +55,6 @@ def test_tables_show_ratios_and_what_is_wrong() -> None:
     assert command.speed_lines([Speed("turns", 200.0, "turns/s", "theirs", 100.0, 0.25)])[-1] == (
         "| turns | 200 turns/s | theirs 100 | 2.00 | 25% |"
     )
-    assert command.speed_lines([Speed("turns: left out, 2 cores", None, "turns/s", "theirs", 100.0)])[-1] == (
-        "| turns: left out, 2 cores |  | theirs 100 |  |  |"
-    )
     assert command.check_lines([Check("labels", "98% equal", "99%", False)])[-1] == (
         "| labels | 98% equal | 99% | **no** |"
     )

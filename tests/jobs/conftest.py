@@ -10,9 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from etl.demo.corpus import write_demo
-from etl.demo.facts import DemoFacts
 from jobs import all_stages
+from tests.corpora import Facts, write_small_corpus
 from tests.network_guard import guarded
 from tests.udfs.tiny_models import tiny_encoder
 
@@ -20,7 +19,7 @@ REPOSITORY = Path(__file__).resolve().parents[2]
 CONNECTIONS = Path(tempfile.gettempdir(), f"edos-tests-connections-{os.getpid()}.txt")
 """To which each process of a run appends its attempts to reach another machine."""
 SAID = "said.txt"  # beside the finished lakehouse: what its runs printed
-ON_REQUEST = "export_annotation,export_audit,report_dataset,export_dataset"
+ON_REQUEST = "export_annotation,report_dataset,export_dataset"
 
 
 @dataclass(frozen=True)
@@ -29,7 +28,7 @@ class TinyRun:
 
     corpus: Path
     encoder: Path
-    facts: DemoFacts
+    facts: Facts
 
     def arguments(self, root: Path, *more: str) -> list[str]:
         corpus = self.corpus
@@ -47,7 +46,6 @@ class TinyRun:
             "edos.annotation.per_class": 3,
             "edos.annotation.dialogues_per_hit": 3,
             "edos.annotation.quiz_per_hit": 2,
-            "edos.audit.per_stratum": 1,
             "edos.top_n": 100,
             "edos.expansion.enabled": "false",
             "models.weak_encoder": f"file:{self.encoder}",
@@ -56,9 +54,7 @@ class TinyRun:
             "models.training_threads": 1,
             "training.weak_labeler.epochs": 1,
             "training.emotion_classifier.epochs": 1,
-            "training.turn_segmenter.max_iterations": 5,
             "training.turn_segmenter.min_pairs": 0,
-            "training.turn_segmenter.features": 4096,
         }
         settings = [f"{key}={value}" for key, value in values.items()]
         return ["--set", *settings, "spark.short_session=true", "spark.shuffle_partitions=2", *more]
@@ -82,7 +78,7 @@ def jobs(*arguments: str, timeout: float = 1500) -> subprocess.CompletedProcess[
 @pytest.fixture(scope="session")
 def tiny(tmp_path_factory: pytest.TempPathFactory) -> TinyRun:
     folder = tmp_path_factory.mktemp("tiny")
-    return TinyRun(folder / "corpus", tiny_encoder(folder / "encoder"), write_demo(folder / "corpus", films=12))
+    return TinyRun(folder / "corpus", tiny_encoder(folder / "encoder"), write_small_corpus(folder / "corpus"))
 
 
 @pytest.fixture(scope="session")

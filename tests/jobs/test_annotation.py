@@ -16,8 +16,8 @@ from tests.jobs.tables import table
 from udfs.answer_files import COLUMNS
 
 
-def batch_folder(root: Path, purpose: str) -> Path:
-    (folder,) = (root / "annotation").glob(f"{purpose}-*")
+def batch_folder(root: Path) -> Path:
+    (folder,) = (root / "annotation").glob("crowd-*")
     return folder
 
 
@@ -73,7 +73,7 @@ def test_the_run_makes_full_hits_with_a_quiz(finished: Path) -> None:
             assert sorted(task["options"]) == sorted(one["label"] for one in row["top3"])
             said = [turn["text"] for turn in clean[task["dialogue_id"]]["turns"]]
             assert task["turns"] == said[: task["turn"] + 1]
-    batch_id, hits = hits_of_page(batch_folder(finished, "crowd"))
+    batch_id, hits = hits_of_page(batch_folder(finished))
     assert {hit["id"]: len(hit["items"]) for hit in hits} == sizes
     files = {row["name"]: row for row in table(finished, "edos/annotation_files")}
     assert set(files) == {
@@ -82,11 +82,8 @@ def test_the_run_makes_full_hits_with_a_quiz(finished: Path) -> None:
         "template.html",
         "hit_type.json",
         "key.jsonl",
-        "links.csv",
         "label_studio.json",
         "label_studio.xml",
-        "potato.jsonl",
-        "potato.yaml",
     }
     assert {row["batch_id"] for row in files.values()} == {batch_id}
 
@@ -97,32 +94,23 @@ def test_answers_become_crowd_labels(tiny: TinyRun, finished: Path, tmp_path: Pa
     given = tmp_path / "answers"
     shutil.copytree(finished, root)
     given.mkdir()
-    folder = batch_folder(finished, "crowd")
-    audit = batch_folder(finished, "audit")
+    folder = batch_folder(finished)
     key = {row["item_id"]: row for row in map(json.loads, (folder / "key.jsonl").read_text("utf-8").splitlines())}
     batch_id, (hit, *_) = hits_of_page(folder)
     right = [key[item["id"]].get("quiz_label") or key[item["id"]]["label"] for item in hit["items"]]
     (given / "ann.json").write_text(json.dumps(answers(batch_id, hit, "ann", right)), "utf-8")
     (given / "cy.csv").write_text(as_csv(answers(batch_id, hit, "cy", ["wishing"] * 5)), "utf-8")
-    audit_id, (drawn, *_) = hits_of_page(audit)
     sent = [
         answers(batch_id, hit, "bob", right),
         answers(batch_id, hit, "half", right[:2]),
-        answers(audit_id, drawn, "ann", ["sad"] * len(drawn["items"])),
     ]
     (given / "sent.jsonl").write_text("".join(f"{json.dumps(one)}\n" for one in sent), "utf-8")
-    files = f"edos.annotation.batches=[{folder}/key.jsonl, {audit}/key.jsonl]"
+    files = f"edos.annotation.batches=[{folder}/key.jsonl]"
     done = tiny.run(root, files, f"edos.annotation.answers=[{given}]", "--to", "agree_labels")
     assert done.returncode == 0, done.stderr[-2000:] + done.stdout[-2000:]
-    counted = Counter((row["purpose"], row["worker_id"]) for row in table(root, "edos/answers"))
-    assert counted == {
-        ("crowd", "ann"): 5,
-        ("crowd", "bob"): 5,
-        ("crowd", "cy"): 5,
-        ("audit", "ann"): len(drawn["items"]),
-    }
+    assert Counter(row["worker_id"] for row in table(root, "edos/answers")) == {"ann": 5, "bob": 5, "cy": 5}
     ledger = [row for row in table(root, "ops/dropped") if row["stage"] == "collect_answers"]
-    assert Counter(row["reason"] for row in ledger) == {"half_done_hit": 2, "same_answers_and_times": 1}
+    assert Counter(row["reason"] for row in ledger) == {"half_done": 2}
     own = {
         (row["dialogue_id"], row["turn"]): row for row in table(root, "edos/crowd_labels") if row["source"] == batch_id
     }

@@ -5,14 +5,15 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from conf.errors import InputError
 from conf.settings import load_settings
 from etl.cli.command_line import main
-from etl.cli.options import COMMANDS, parsed, stage_options
-from jobs import all_stages
+from etl.cli.commands import COMPLETE, program
+from tests.command_lines import parsed, shown
 from tests.jobs.conftest import REPOSITORY, jobs
 
 
@@ -28,10 +29,10 @@ from tests.jobs.conftest import REPOSITORY, jobs
         (["runn"], "command 'runn' is not known: did you mean run? `python -m jobs --help` lists them"),
         (["clean_dialogue"], "stage 'clean_dialogue' is not known: did you mean clean_dialogues?"),
         (["run", "--to", "sing"], "stage 'sing' is not known"),
-        (["run", "--bot", "esconv"], "unrecognized arguments: --bot esconv (see edos-lakehouse run --help)"),
-        (["sql", "--to", "clean_dialogues"], "unrecognized arguments: --to clean_dialogues"),
-        (["clean_dialogues", "--only", "x"], "unrecognized arguments: --only x (see edos-lakehouse clean_dialogues"),
-        (["chat", "--bot", "eliza"], "argument --bot: invalid choice: 'eliza'"),
+        (["run", "--bot", "esconv"], "No such option '--bot'."),
+        (["sql", "--to", "clean_dialogues"], "No such option '--to'."),
+        (["clean_dialogues", "--only", "x"], "No such option '--only'. (see edos-lakehouse clean_dialogues"),
+        (["chat", "--bot", "eliza"], "Invalid value for '--bot': 'eliza' is not one of"),
         ([], "name a command or a stage: run, plan,"),
     ],
 )
@@ -82,27 +83,6 @@ def test_a_reader_that_has_enough_is_no_failure() -> None:
     assert (done.returncode, done.stderr) == (1, "")
 
 
-def test_help_lists_the_commands_a_line_each() -> None:
-    done = jobs("--help")
-    assert done.returncode == 0
-    for name, text in COMMANDS.items():
-        assert f"  {name:14s}{text}\n" in done.stdout
-    assert "--bot" not in done.stdout
-
-
-def test_every_command_has_help_that_fits_a_terminal(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setenv("COLUMNS", "80")
-    for words in ([], *([name] for name in COMMANDS)):
-        with pytest.raises(SystemExit):
-            parsed([*words, "--help"])
-        shown = capsys.readouterr().out.splitlines()
-        assert len(shown) <= 36, words
-        assert max(map(len, shown)) <= 80, words
-        assert words != ["trace"] or "trace DIALOGUE_ID [options]" in shown[0]
-
-
 @pytest.mark.parametrize(
     ("given", "line"),
     [
@@ -123,42 +103,53 @@ def test_a_setting_that_is_not_known_leads_to_the_one_that_is(given: str, line: 
     assert "\n" not in str(refused.value)
 
 
-def test_a_command_shows_its_own_options(capsys: pytest.CaptureFixture[str]) -> None:
-    own = {"run": "--to", "plan": "--only", "sql": "--execute", "reply": "--intent", "chat": "--pair"}
-    for name, option in own.items():
-        with pytest.raises(SystemExit) as left:
-            parsed([name, "--help"])
-        shown = capsys.readouterr().out
-        assert left.value.code == 0
-        assert option in shown
-        assert "--set" in shown
-        others = {*own.values()} - {option} - ({"--to", "--only"} if name in ("run", "plan") else set())
-        assert not [other for other in others if other in shown]
+def test_help_names_commands_options_and_what_a_stage_depends_on() -> None:
+    for name in program.commands:
+        assert re.search(rf"^  {name} +[A-Z]", shown(), re.MULTILINE)
+        assert max(map(len, shown(name).splitlines())) <= 80
+    assert "--bot" in shown("chat")
+    assert "--bot" not in shown("run")
+    text = shown("segment_dialogues")
+    assert "Split each film's turns into dialogues at silences of more than 5 s" in text
+    assert "Reads:\n  subtitles.chosen_uploads\n  subtitles.files\n" in text
+    assert "Writes:\n  subtitles.dialogues\n" in text
+    assert re.search(r"^  subtitles\.silence_seconds \(5\) +EDOS 3\.1", text, re.MULTILINE)
 
 
-def test_a_stage_shows_what_it_is(capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit):
-        parsed(["segment_dialogues", "--help"])
-    shown = capsys.readouterr().out
-    assert "Split each film's turns into dialogues at silences of more than 5 s" in shown
-    assert "reads:\n  subtitles.chosen_uploads\n  subtitles.files\n  subtitles.turn_scores\n" in shown
-    assert "writes:\n  subtitles.dialogues\n" in shown
-    assert re.search(r"^  subtitles\.silence_seconds \(5\): EDOS 3\.1", shown, re.MULTILINE)
-    with pytest.raises(SystemExit):
-        parsed(["train_weak_labeler", "--help"])
-    shown = capsys.readouterr().out
-    assert "models.weak_labeler" in shown
-    assert re.search(r"^  training\.weak_labeler\.\*: \d+ settings", shown, re.MULTILINE)
+def test_help_of_the_program_imports_no_spark() -> None:
+    code = "import sys; from etl.cli.command_line import main; main(['--help']); sys.exit('pyspark' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], cwd=REPOSITORY, capture_output=True).returncode == 0
 
 
-@pytest.mark.parametrize("columns", [80, 200])
-def test_every_stage_has_help_that_fits_a_terminal(columns: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("COLUMNS", str(columns))
-    for stage in all_stages():
-        shown = stage_options(stage).format_help()
-        assert len(shown.splitlines()) <= 48, stage.name
-        assert max(map(len, shown.splitlines())) <= min(columns, 100), stage.name
-        assert stage.title in " ".join(shown.split())
-        assert "writes:" in shown
-        assert "--again" in shown
-        assert "--bot" not in shown
+@pytest.mark.parametrize(
+    ("given", "overrides", "more"),
+    [
+        (["--set", "a=1", "b=2", "--json"], ("a=1", "b=2"), {"as_json": True}),
+        (["--json", "--set", "a=1", "--set", "b=2"], ("a=1", "b=2"), {"as_json": True}),
+        (["--set=a=1", "--to", "clean_dialogues"], ("a=1",), {"to": "clean_dialogues"}),
+    ],
+)
+def test_several_settings_follow_one_option(given: list[str], overrides: tuple[str, ...], more: dict[str, Any]) -> None:
+    options = parsed(["plan", *given])
+    assert options["overrides"] == overrides
+    assert options.items() >= more.items()
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("pl", {"plan"}),
+        ("clean", {"clean_dialogues"}),
+        ("plan --js", {"--json"}),
+        ("run --to segment_d", {"segment_dialogues"}),
+        ("segment_dialogues --ag", {"--again"}),
+        ("run --profile ", {"local", "databricks", "emr"}),
+        ("no_stage --ag", set()),
+    ],
+)
+def test_a_shell_completes(line: str, expected: set[str], monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
+    monkeypatch.setenv(COMPLETE, "bash_complete")
+    monkeypatch.setenv("COMP_WORDS", f"edos-lakehouse {line}")
+    monkeypatch.setenv("COMP_CWORD", str(len(line.split()) + line.endswith(" ")))
+    assert main([]) == 0
+    assert {one.partition(",")[2] for one in capsys.readouterr().out.split()} == expected

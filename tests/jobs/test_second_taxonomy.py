@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 
 from conf.taxonomy import edos_labels, load_taxonomy
-from etl.demo.labelled_sets import VOTE_HEADER
 from etl.pipeline.model_loader import resolve
 from tests.jobs.conftest import ON_REQUEST, TinyRun, jobs
 from tests.jobs.tables import table
@@ -36,9 +35,10 @@ def seven_sets(tiny: TinyRun, tmp_path_factory: pytest.TempPathFactory) -> Path:
         renamed = "".join(f"{int(label) % len(SEVEN)} <SEP> {said}\n" for label, _, said in rows)
         (folder / given.removesuffix(".gz")).write_text(renamed)
     with gzip.open(labels / "crowd_votes.csv.gz", "rt", newline="") as given, (folder / "votes.csv").open("w") as out:
-        writer = csv.DictWriter(out, VOTE_HEADER)
+        votes = csv.DictReader(given)
+        writer = csv.DictWriter(out, votes.fieldnames or ())
         writer.writeheader()
-        for row in csv.DictReader(given):
+        for row in votes:
             writer.writerow({name: _as_seven(value) if "answer" in name else value for name, value in row.items()})
     return folder
 

@@ -1,9 +1,6 @@
 """Requests by content, answers in executors, and the view over all steps' answers."""
 
 import re
-from pathlib import Path
-from types import SimpleNamespace
-from typing import Any
 
 import pytest
 from pyspark.sql import SparkSession
@@ -16,11 +13,9 @@ from conf.settings import LakehouseSettings
 from conf.taxonomy import load_taxonomy
 from etl.analysis.views import all_views
 from etl.emo_pillars.steps import soft_labels
-from etl.llm.model_stages import source
 from etl.llm.requests import distinct_requests, parameters_hash, with_answers, with_requests
 from etl.pipeline.lakehouse import Lakehouse
 from etl.pipeline.model_loader import resolve
-from etl.pipeline.stage_run import UsedModel
 from etl.tables import TABLES
 from etl.tables.llm import generations
 from etl.tables.model import AND_ALSO
@@ -207,21 +202,3 @@ def test_a_union_shows_the_tables_that_are_there(spark: SparkSession, tmp_path) 
     assert len(statements) == 2
     assert "subtitles.files" not in "".join(statements)
     assert "UNION" not in "".join(statements)
-
-
-@pytest.mark.parametrize(("amount", "refused"), [("0.25", True), ("1", False), (None, False)])
-def test_a_server_a_task_needs_a_whole_gpu(amount: str | None, refused: bool) -> None:
-    conf = {} if amount is None else {"spark.task.resource.gpu.amount": amount}
-    none: Any = None
-    model = UsedModel(Path("m"), "vllm:file:m#sha256:0", "generator", none)
-    run: Any = SimpleNamespace(
-        model=lambda name: model,
-        spark=SimpleNamespace(conf=conf),
-        compute=SimpleNamespace(threads=1, partitions=2),
-        worker_path=lambda model: str(model.path),
-    )
-    if not refused:
-        assert source(run, "generator", LlmSettings()).identity == model.identity
-        return
-    with pytest.raises(InputError, match=r"models\.generator: .* whole GPU a task: set spark\S+=1, not 0\.25"):
-        source(run, "generator", LlmSettings())

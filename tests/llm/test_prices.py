@@ -1,4 +1,4 @@
-"""Prices of a million tokens: by model, in the view beside the tokens and in the estimate."""
+"""Prices of a million tokens: by model, in the view beside the tokens."""
 
 from typing import Any
 
@@ -12,7 +12,6 @@ from conf.settings import load_settings
 from etl.analysis.duckdb_sql import duckdb_view
 from etl.analysis.views import TOKEN_PRICES, token_prices, views_of
 from etl.analysis.without_spark import add_empty, connected
-from etl.cli.estimate import Cost, table
 from etl.tables import Table
 from etl.tables.llm import ACTORS as LLM_ACTORS
 from etl.tables.ops import STAGE_RUNS
@@ -28,28 +27,6 @@ def arrow(one: Table) -> pa.Schema:
     with duckdb.connect() as connection:
         add_empty(connection, one.name)
         return connection.sql(f"SELECT * FROM {one.name}").to_arrow_table().schema
-
-
-@pytest.mark.parametrize(
-    ("model", "cost"),
-    [
-        ("openai:large", 18.0),
-        ("openai:large-2026", 18.0),
-        ("openai:large-it's", 2.0),
-        ("openai:other", 0.6),
-        ("sha256:12", 0.6),
-    ],
-)
-def test_the_longest_name_that_a_model_begins_with_has_the_price(model: str, cost: float) -> None:
-    prices = PriceSettings.model_validate({"million_tokens": MODELS})
-    assert prices.tokens_cost(model, 5_000_000 if cost == 18.0 else 2_000_000, 1_000_000) == pytest.approx(cost)
-
-
-def test_a_model_without_a_price_has_no_cost() -> None:
-    prices = PriceSettings.model_validate({"million_tokens": {"openai:large": {"prompt": 2}}})
-    assert prices.tokens_cost("openai:small", 10, 10) is None
-    assert not PriceSettings().given
-    assert prices.given
 
 
 @pytest.mark.parametrize("prices", [{}, MODELS])
@@ -72,20 +49,6 @@ def test_the_settings_prices_reach_the_view() -> None:
 def test_a_price_that_is_none_is_refused(price: Any) -> None:
     with pytest.raises(InputError, match=r"prices\.million_tokens"):
         load_settings("local", [], {"prices.million_tokens": {"openai:large": price}})
-
-
-def test_the_estimate_adds_what_tokens_cost() -> None:
-    rows = {
-        "emo_pillars_ask_actors": (Cost(1.0, 0.1, 1), 3_600.0, 2.0, 0.0, 0.0),
-        "emo_pillars_actors": (Cost(1.0, 0.1, 1), 7_200.0, 4.0, 0.0, 0.0),
-    }
-    prices = PriceSettings.model_validate({"core_hour": 0.5, "million_tokens": MODELS})
-    lines = table(rows, False, None, prices, {"emo_pillars_ask_actors": 12.25})
-    assert [line.split()[-1] for line in lines if line.split()[0] in (*rows, "all")] == ["13.25", "2", "15.25"]
-    only_tokens = table(
-        rows, False, None, PriceSettings.model_validate({"million_tokens": MODELS}), {"emo_pillars_ask_actors": 0.4}
-    )
-    assert [line.split()[-1] for line in only_tokens if line.split()[0] in (*rows, "all")] == ["0.4", "0", "0.4"]
 
 
 def test_the_view_of_costs_has_those_of_tokens() -> None:

@@ -155,7 +155,6 @@ def test_fields_that_a_server_refuses_are_left_out_and_others_added(spark: Spark
         ("openai:m", "openai", 1.03, ["repetition_penalty"]),
         ("openai:m", "openai", 1.0, None),
         ("openai:m", "vllm", 1.03, None),
-        ("vllm:m", "openai", 1.03, None),
         ("gguf:m", "openai", 1.03, None),
     ],
 )

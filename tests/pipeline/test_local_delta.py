@@ -15,7 +15,6 @@ from pyspark.sql import functions as F
 from conf.settings import LakehouseSettings
 from etl.pipeline import local_delta
 from etl.pipeline.lakehouse import Lakehouse
-from etl.pipeline.lineage import StageEvent, StageLog
 from etl.pipeline.local_delta import LocalTables, SmallTables
 from etl.pipeline.spark_tables import PROPERTIES, SparkTables
 from etl.tables import TABLES
@@ -197,20 +196,6 @@ def test_a_table_of_an_earlier_version_gets_the_new_column(spark: SparkSession, 
     here.append_row(STAGE_RUNS, EVENT, {})
     assert [row["detail"] for row in here.rows(STAGE_RUNS)] in ([None, "why"], ["why", None])
     assert here.read(STAGE_RUNS).where("settings IS NULL").count() == 1
-
-
-def test_a_log_of_an_earlier_version_takes_the_events_of_this_one(spark: SparkSession, tmp_path: Path) -> None:
-    here = lakehouse(spark, tmp_path)
-    older = dataclasses.replace(STAGE_RUNS, checks={"event_is_known": "event IN ('started', 'done')"})
-    here.append_row(older, EVENT, {})
-    with pytest.raises(Exception, match="failed validation check"):
-        here.append_row(STAGE_RUNS, EVENT | {"event": "failed"}, {})
-    log = StageLog(here)
-    log.add(StageEvent(**EVENT | {"event": "failed", "detail": "the disk is full"}))
-    assert sorted(row["event"] for row in here.rows(STAGE_RUNS)) == ["failed", "started"]
-    with pytest.raises(Exception, match="failed validation check"):
-        here.append_row(STAGE_RUNS, EVENT | {"event": "unknown"}, {})
-    assert not here.renew_checks(STAGE_RUNS)
 
 
 def dropped(spark: SparkSession, stage: str, count: int) -> DataFrame:

@@ -43,10 +43,3 @@ def _elsewhere(row: str) -> str:
 def test_rows_are_the_same_under_any_root(spark: SparkSession, tmp_path: Path, name: str) -> None:
     expected, found = _rows(spark, tmp_path / name, tmp_path / "plain")
     assert found == expected
-
-
-def test_a_root_behind_a_link_with_blanks(spark: SparkSession, tmp_path: Path) -> None:
-    (tmp_path / ODD).mkdir()
-    (tmp_path / "a link").symlink_to(ODD)
-    expected, found = _rows(spark, tmp_path / "a link", tmp_path / "plain")
-    assert found == expected

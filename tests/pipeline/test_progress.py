@@ -1,11 +1,7 @@
 """Lines about a running stage."""
 
 import io
-import json
-import subprocess
-import sys
 import time
-from pathlib import Path
 from typing import cast
 
 import pytest
@@ -13,10 +9,8 @@ from pyspark.sql import SparkSession
 
 from etl.pipeline import progress as module
 from etl.pipeline.incremental import BatchPlan
-from etl.pipeline.progress import Count, Progress, Tally
-from etl.pipeline.spark_api import StageWork
-
-REPOSITORY = Path(__file__).resolve().parents[2]
+from etl.pipeline.progress import Progress
+from etl.pipeline.spark_api import TaskCounts
 
 
 class Screen(io.StringIO):
@@ -30,54 +24,12 @@ class Screen(io.StringIO):
         return self.terminal
 
 
-QUERY = """
-import json
-import os
-import sys
-import threading
-import time
-
-from pyspark.sql import SparkSession
-
-from etl.pipeline.spark_api import rows_from_python
-
-os.environ["PYSPARK_PYTHON"] = sys.executable
-spark = (
-    SparkSession.builder.master("local[1]")
-    .config("spark.ui.enabled", "false")
-    .config("spark.executor.heartbeatInterval", "200ms")
-    .getOrCreate()
-)
-
-
-def slowly(frames):
-    for frame in frames:
-        for place in range(len(frame)):
-            time.sleep(0.01)
-            yield frame[place : place + 1].assign(text="x" * 2_000)
-
-
-def ask():
-    found = spark.range(400).repartition(1).mapInPandas(slowly, "id long, text string")
-    found.selectExpr("sum(length(text))").collect()
-
-
-asking = threading.Thread(target=ask)
-asking.start()
-seen = []
-while asking.is_alive():
-    seen.append(rows_from_python(spark))
-    time.sleep(0.2)
-running = [rows for rows in seen if rows]
-print(json.dumps(running))
-"""
-ONE_OF_FOUR = {7: StageWork(done=1, tasks=4, at_work=1, rows=30)}
+ONE_OF_FOUR = TaskCounts(done=1, tasks=4, at_work=1)
 
 
 @pytest.mark.parametrize("terminal", [True, False])
 def test_what_is_done_is_counted_within_its_batch(terminal: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each batch has tasks of its own, so that the count begins anew."""
-    monkeypatch.setattr(module, "running_stages", lambda spark: ONE_OF_FOUR)
+    monkeypatch.setattr(module, "running_tasks", lambda spark: ONE_OF_FOUR)
     monkeypatch.setattr(module, "FIRST_SECONDS", 0.02)
     monkeypatch.setattr(module, "TERMINAL_SECONDS", 0.02)
     out = Screen(terminal)
@@ -90,10 +42,10 @@ def test_what_is_done_is_counted_within_its_batch(terminal: bool, monkeypatch: p
     assert lines[0] == "[ 1/3] score_turns (never ran)"
     committed = [place for place, line in enumerate(lines) if "committed" in line]
     assert [lines[place][:23] for place in committed] == ["batch 1 of 3 committed,", "batch 2 of 3 committed,"]
-    assert lines[1].startswith("batch 1 of 3: about 2 of 8 files, ")
-    assert lines[committed[0] + 1].startswith("batch 2 of 3: about 20 of 80 files, ")
-    assert lines[committed[1] + 1].startswith("batch 3 of 3: about 1 of 4 files, ")
-    assert lines[-1].startswith("30 rows, 0 s so far")
+    assert lines[1].startswith("batch 1 of 3: 8 files, 1 of 4 tasks, ")
+    assert lines[committed[0] + 1].startswith("batch 2 of 3: 80 files, 1 of 4 tasks, ")
+    assert lines[committed[1] + 1].startswith("batch 3 of 3: 4 files, 1 of 4 tasks, ")
+    assert lines[-1].startswith("1 of 4 tasks, 0 s so far")
 
 
 def test_the_time_left_comes_from_the_cost_that_is_done(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -112,13 +64,13 @@ def test_the_time_left_comes_from_the_cost_that_is_done(monkeypatch: pytest.Monk
 
 
 def test_a_log_gets_fewer_lines_the_longer_a_stage_takes(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "running_stages", lambda spark: ONE_OF_FOUR)
+    monkeypatch.setattr(module, "running_tasks", lambda spark: ONE_OF_FOUR)
     monkeypatch.setattr(module, "FIRST_SECONDS", 0.02)
     monkeypatch.setattr(module, "MOST_SECONDS", 0.1)
     out = Screen(terminal=False)
     with Progress(cast(SparkSession, None), 1, out).stage("clean_dialogues", "never ran"):
         time.sleep(1.0)
-    counted = sum("rows, " in line for line in out.getvalue().splitlines())
+    counted = sum("tasks, " in line for line in out.getvalue().splitlines())
     # At 0.02 s throughout there would be some 50, at 0.1 s from the start 10.
     assert 5 <= counted <= 15
 
@@ -126,17 +78,17 @@ def test_a_log_gets_fewer_lines_the_longer_a_stage_takes(monkeypatch: pytest.Mon
 @pytest.mark.parametrize(
     ("running", "told"),
     [
-        ({7: StageWork(0, 2, 0, 0)}, 1),
-        ({7: StageWork(0, 2, 1, 0)}, 0),
-        ({7: StageWork(2, 2, 0, 0)}, 0),
-        ({}, 0),
+        (TaskCounts(0, 2, 0), 1),
+        (TaskCounts(0, 2, 1), 0),
+        (TaskCounts(2, 2, 0), 0),
+        (TaskCounts(0, 0, 0), 0),
     ],
     ids=["nobody works", "a task runs", "all are done", "no stage runs"],
 )
 def test_tasks_that_no_executor_works_on_are_told_once(
-    running: dict[int, StageWork], told: int, monkeypatch: pytest.MonkeyPatch
+    running: TaskCounts, told: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(module, "running_stages", lambda spark: running)
+    monkeypatch.setattr(module, "running_tasks", lambda spark: running)
     monkeypatch.setattr(module, "FIRST_SECONDS", 0.02)
     monkeypatch.setattr(module, "MOST_SECONDS", 0.02)
     monkeypatch.setattr(module, "PATIENCE_SECONDS", 0.1)
@@ -151,52 +103,6 @@ def test_a_stage_without_work_has_one_line() -> None:
     with Progress(cast(SparkSession, None), 12, out).stage("clean_dialogues", None):
         pass
     assert out.getvalue() == "[ 1/12] clean_dialogues: nothing to do\n"
-
-
-def test_what_is_done_never_becomes_less() -> None:
-    """A job's second stage begins when its first has ended, mostly between two looks at them."""
-    tally = Tally()
-    assert tally.counted({3: StageWork(2, 6, 1, 100)}) == (2, 6, 100)
-    assert tally.counted({4: StageWork(0, 6, 1, 0)}) == (6, 12, 100)
-    assert tally.counted({}) == (12, 12, 100)
-    assert tally.counted({4: StageWork(5, 6, 1, 40), 5: StageWork(1, 2, 1, 7)}) == (13, 14, 147)
-    assert tally.counted({5: StageWork(0, 2, 1, 0)}) == (13, 14, 147), "a task that is done again"
-    assert tally.counted({9: StageWork(0, 1, 1, 1)}) == (14, 15, 148)
-
-
-@pytest.mark.parametrize(
-    ("count", "looks", "said"),
-    [
-        (Count(None, began=0.0), [(0, 4, 0, 0)], "working, 20 s so far"),
-        (Count(None, began=0.0), [(1, 4, 1_500_000, 0)], "1,500,000 rows, 20 s so far"),
-        (Count(None, began=0.0), [(0, 4, 0, 800), (0, 4, 90, 0)], "800 rows, 20 s so far"),
-        (Count(2_400, "files", began=0.0), [(0, 4, 9, 0)], "0 of 2,400 files, 20 s so far"),
-        (Count(2_400, "files", began=0.0), [(1, 4, 9, 0)], "about 600 of 2,400 files, 30 a second, 60 s left"),
-        (Count(2_400, "files", began=0.0), [(1, 4, 9, 0), (1, 8, 9, 0)], "about 600 of 2,400 files"),
-        (Count(9, "trials", began=0.0), [(1, 3, 0, 0)], "about 3 of 9 trials, 9 a minute, 40 s left"),
-        (Count(12_000, "texts", True, 0.0), [(0, 2, 9, 0)], "0 of 12,000 texts, 20 s so far"),
-        (Count(12_000, "texts", True, 0.0), [(0, 2, 9, 1_200)], "1,200 of 12,000 texts, 60 a second, 3 min left"),
-        (Count(12_000, "texts", True, 0.0), [(0, 2, 9, 1_200), (2, 3, 9, 0)], "1,200 of 12,000 texts"),
-        (Count(10, "prompts", True, 0.0), [(0, 2, 9, 11)], "10 of 10 prompts, 30 a minute, 0 s left"),
-    ],
-)
-def test_a_line_counts_what_the_stage_counts(
-    count: Count, looks: list[tuple[int, int, int, int]], said: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(module.time, "monotonic", lambda: 20.0)
-    *_, last = [count.text(*seen, lambda rows=rows: rows) for *seen, rows in looks]
-    assert last.startswith(said)
-
-
-def test_rows_are_counted_while_a_task_runs(tmp_path: Path) -> None:
-    """In a session of its own, whose executor tells more often than every ten seconds what it has done."""
-    script = tmp_path / "query.py"
-    script.write_text(QUERY)
-    done = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, timeout=300, cwd=REPOSITORY)
-    assert done.returncode == 0, done.stderr[-2000:]
-    seen = json.loads(done.stdout.splitlines()[-1])
-    assert seen == sorted(seen)
-    assert any(0 < rows < 400 for rows in seen), seen
 
 
 def test_a_notebook_and_a_terminal_write_a_line_again() -> None:

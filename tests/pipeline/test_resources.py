@@ -171,20 +171,12 @@ def test_settings_of_the_segmenter_that_is_not_trained_do_not_count() -> None:
 
     svm = {"turn_segmenter__kind": "svm"}
     encoder = {"turn_segmenter__kind": "encoder"}
-    assert hashed(**svm) == hashed(**svm, turn_pairs__epochs=7) != hashed(**svm, turn_segmenter__features=2**12)
-    assert hashed(**encoder) == hashed(**encoder, turn_segmenter__features=2**12)
+    both = {"turn_segmenter__kind": "both"}
+    assert hashed(**svm) == hashed(**svm, turn_pairs__epochs=7) != hashed(**svm, turn_segmenter__lengths=False)
+    assert hashed(**encoder) == hashed(**encoder, turn_segmenter__lengths=False) != hashed(**svm)
     assert hashed(**encoder) != hashed(**encoder, turn_pairs__epochs=7)
-    both = {"turn_segmenter__kind": "cascade"}
     assert (
-        len(
-            {
-                hashed(**both),
-                hashed(**both, turn_segmenter__features=2**12),
-                hashed(**both, turn_pairs__epochs=7),
-                hashed(**both, turn_segmenter__sure_margin=0.7),
-            }
-        )
-        == 4
+        len({hashed(**both, **more) for more in ({}, {"turn_segmenter__lengths": False}, {"turn_pairs__epochs": 7})})
+        == 3
     )
-    assert hashed(**svm) == hashed(**svm, turn_segmenter__sure_margin=0.7) != hashed(**encoder)
     assert hashed(**svm) != hashed(**svm, turn_segmenter__films=7)

@@ -1,23 +1,13 @@
 """The rows of a batch come from the stored files that have them, and nothing is sent through the network for it."""
 
-import re
 from collections.abc import Callable
 from pathlib import Path
-from types import SimpleNamespace
-from typing import Any
 
-import numpy as np
-import pyarrow as pa
 import pytest
 from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql import functions as F
 
-from conf.settings import load_settings
 from etl.pipeline import rows_among as module
 from etl.pipeline.rows_among import is_named, rows_added, rows_among
-from etl.pipeline.session import configured
-from etl.tables.subtitles import ARBITRATED_BORDERS
-from jobs.subtitles import dialogues, turns
 
 Change = Callable[[SparkSession, str], object]
 SENTENCE = "struct<index: int, block_first: int, block_last: int, start_ms: int, end_ms: int, text: string>"
@@ -132,55 +122,3 @@ def test_rows_that_are_in_no_files_are_not_told_apart(spark: SparkSession) -> No
     added = rows_added(rows, rows)
     assert added is not None
     assert added.count() == 0
-
-
-def files_of(spark: SparkSession) -> DataFrame:
-    rows = [
-        (f"{n}.xml", str(n), f"{n // 2}", "v2018", "en", None, 1, n, [(0, 0, 0, 1, 2, "So."), (1, 1, 1, 3, 4, "No.")])
-        for n in range(8)
-    ]
-    columns = (
-        "source_path string, subtitle_id string, movie_id string, release string, language string, "
-        f"genres array<string>, subtitle_duration_ms int, content_hash bigint, sentences array<{SENTENCE}>"
-    )
-    frame = spark.createDataFrame(rows, columns)
-    return frame.withColumns({"sentence_count": F.lit(2), "year": F.lit(1999), "work_version": F.lit(1).cast("bigint")})
-
-
-def exchanged(frame: DataFrame) -> list[str]:
-    """The columns of each exchange of a plan, other than broadcasts, that has sentences."""
-    mode: Any = frame.sparkSession._jvm.org.apache.spark.sql.execution.ExplainMode  # type: ignore[union-attr]
-    with configured(frame.sparkSession, "spark.sql.debug.maxToStringFields", "1000"):
-        plan = str(frame._jdf.queryExecution().explainString(mode.fromString("formatted")))
-    found = re.findall(r"^\(\d+\) Exchange\s*\nInput \[\d+\]: \[([^\]]*)\]", plan, re.MULTILINE)
-    return [columns for columns in found if "sentences#" in columns]
-
-
-def test_no_batch_sends_sentences_through_the_network(spark: SparkSession, tmp_path: Path) -> None:
-    folder = str(tmp_path / "files")
-    files_of(spark).write.format("delta").save(folder)
-    files = spark.read.format("delta").load(folder)
-    chosen = files.where("subtitle_id % 2 = 0").select("source_path", "subtitle_id", "movie_id", "release", "language")
-    chosen = chosen.repartition(3)
-    run: Any = SimpleNamespace(model=lambda name: SimpleNamespace(identity="m"))
-    units = turns._chosen_files(chosen, files, chosen, run)
-    assert "sentences" not in units.columns
-    assert {"movie_id", "language", "sentence_count", "work_version"} <= set(units.columns)
-    assert len(exchanged(files.repartition(2, "source_path"))) == 1
-    marks = turns.carried_marks.carried_marks(units, rows_among(files, "movie_id", units))
-    scored = turns.turn_scoring.score_turns(rows_among(files, "source_path", units), same_turn, "m", marks)
-    assert exchanged(scored) == []
-    assert scored.count() == 4
-    scores = spark.createDataFrame(scored.collect(), scored.schema).withColumn("work_version", F.lit(2).cast("bigint"))
-    none = spark.createDataFrame([], ARBITRATED_BORDERS.schema)
-    prepared = dialogues._scored_files(chosen, files, scores, none, None)
-    assert sorted(prepared.columns) == ["sentence_count", "source_path", "work_version"]
-    assert exchanged(prepared) == []
-    outcome = dialogues.segment_dialogues.call((prepared, files, scores, none), load_settings("local"), run)
-    assert exchanged(outcome.rows) == []
-    assert outcome.rows.select("source_path").distinct().count() == 4
-
-
-def same_turn(texts: pa.Array, left: np.ndarray, right: np.ndarray, context: object) -> np.ndarray:
-    """Score nothing as a new turn."""
-    return np.zeros(len(left))

@@ -30,7 +30,7 @@ def test_no_other_module_touches_java_or_the_context() -> None:
     found = {path.relative_to(REPOSITORY).as_posix(): CLASSIC & attributes(path) for path in files}
     assert {name for name, used in found.items() if used} == {"etl/pipeline/spark_api.py"}
     own = {node for node in attributes(REPOSITORY / "etl/pipeline/spark_api.py") if node in CLASSIC}
-    assert own == {"sparkContext", "_jvm", "_jsc", "_jsparkSession", "_gateway", "_jdf"}
+    assert own == {"sparkContext", "_jvm", "_jsc", "_jdf"}
 
 
 class Remote:
@@ -44,14 +44,13 @@ REMOTE = cast(SparkSession, Remote())
 def test_what_cannot_work_over_connect_says_so() -> None:
     with pytest.raises(InputError, match="files beside the tables cannot run over Spark Connect: submit it to a clust"):
         Folders(REMOTE)
-    for use in (spark_api.java, spark_api.hadoop_configuration, spark_api.master, spark_api.gateway):
+    for use in (spark_api.java, spark_api.hadoop_configuration, spark_api.master):
         with pytest.raises(InputError, match="this cannot run over Spark Connect"):
             cast(Any, use)(REMOTE, "this")
 
 
 def test_over_connect_progress_has_no_tasks_and_workers_are_elsewhere() -> None:
-    assert spark_api.running_stages(REMOTE) == {}
-    assert spark_api.rows_from_python(REMOTE) == 0
+    assert spark_api.running_tasks(REMOTE) == (0, 0, 0)
     assert not spark_api.is_local(REMOTE)
     spark_api.show_errors_only(REMOTE)
 

@@ -12,7 +12,7 @@ import yaml
 from pyspark.sql import SparkSession
 
 from etl.analysis.croissant import AUGESC, TEXT
-from etl.publishing.augesc_export import augesc_card, augesc_croissant, published_rows
+from etl.publishing.augesc_export import about_augesc, augesc_card, published_rows
 from etl.publishing.exports import Manifest, write_export
 from etl.tables.augesc import CONVERSATIONS, QUERIES
 from etl.tables.augesc_faults import FAULTS
@@ -73,7 +73,7 @@ def test_the_card_has_our_figures_and_the_papers() -> None:
         ],
     }
     row = json.dumps({"dialogue_id": "t1", "dialog": [{"speaker": "seeker", "content": f"no {n}"} for n in range(5)]})
-    card = augesc_card("mine", {"train": 40, "test": 1}, ("jsonl", "parquet"), views, row)
+    card = augesc_card(about_augesc("mine", {"train": 40, "test": 1}, ("jsonl", "parquet")), views, row)
     head = yaml.safe_load(card.split("---\n")[1])
     assert head["license"] == "cc-by-nc-4.0"
     assert "subtitles" not in head["tags"]
@@ -111,7 +111,7 @@ def test_loaders_give_speakers_as_classes(kind: str, tmp_path: Path, monkeypatch
     else:
         line = json.dumps(row).encode() + b"\n"
         (tmp_path / "set" / kind / "train-0.jsonl.gz").write_bytes(gzip.compress(line))
-    (tmp_path / "set" / "README.md").write_text(augesc_card("mine", {"train": 1}, (kind,), {}), "utf-8")
+    (tmp_path / "set" / "README.md").write_text(augesc_card(about_augesc("mine", {"train": 1}, (kind,)), {}), "utf-8")
     read = datasets.load_dataset(str(tmp_path / "set"), split="train", cache_dir=str(tmp_path / "cache"))
     speakers = read.features["dialog"].feature["speaker"]
     assert [speakers.int2str(turn["speaker"]) for turn in read[0]["dialog"]] == ["seeker", "supporter"]
@@ -119,6 +119,6 @@ def test_loaders_give_speakers_as_classes(kind: str, tmp_path: Path, monkeypatch
 
 
 def test_programs_read_when_it_was_made() -> None:
-    about = json.loads(augesc_croissant("mine", {"train": 1}, ("jsonl",), "2026-01-02"))
+    about = json.loads(about_augesc("mine", {"train": 1}, ("jsonl",)).croissant("2026-01-02"))
     assert about["datePublished"] == "2026-01-02"
     assert about["citeAs"].startswith("@inproceedings{zheng2023augesc,")

@@ -14,10 +14,10 @@ from conf.errors import InputError
 from conf.settings import Settings, load_settings
 from conf.taxonomy import load_taxonomy
 from etl.analysis.croissant import EDOS, EDOS_REFERENCES
-from etl.analysis.dataset_card import card, described, label_names, restored_croissant
+from etl.analysis.dataset_card import about_edos, card, label_names, restored_croissant
 from etl.analysis.findings import Findings
 from etl.analysis.licences import Source, check_licence, used_sources
-from etl.publishing.augesc_export import augesc_card, augesc_croissant
+from etl.publishing.augesc_export import about_augesc, augesc_card
 
 SPLITS = {"train": 5, "validation": 2, "test": 3}
 HOSTILE = 'A "quoted" | line \u2028 with $name, {{ braces }} and <b>'
@@ -51,22 +51,16 @@ def rows(split: str, references: bool) -> list[dict[str, Any]]:
         turns = [{**said, "label": "sad", "confidence": 0.5, **DETAILS}] * (number + 1)
         source = {"release": "v2018", "language": "en", "subtitle_id": "7", "source_path": "x.xml"}
         keys = {"dialogue_id": f"{split}-{number}", "movie_id": "007"}
-        facts = {"title": "A Film", "year": 1999, "genres": ["Drama", "Crime"], "certainty": 0.75}
+        facts = {"year": 1999, "genres": ["Drama", "Crime"], "certainty": 0.75}
         found.append({**keys, **(source if references else {"language": "en"}), **facts, "turns": turns})
     return found
-
-
-def turns_of(row: dict[str, Any]) -> list[dict[str, Any]]:
-    """Return the row's turns as rows, as ``edos_rows.turn_rows`` makes them."""
-    own = {key: value for key, value in row.items() if key not in ("turns", "certainty")}
-    return [{**own, "turn": place, **turn} for place, turn in enumerate(row["turns"])]
 
 
 @pytest.fixture(params=[False, True], ids=["texts", "references"])
 def export(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[Path, bool]:
     """A small export in the layout of `export_dataset`, of two Parquet files for the training split."""
     publishing = settings(text="references" if request.param else "included").publishing
-    for kind in ("parquet", "jsonl", "turns"):
+    for kind in ("parquet", "jsonl"):
         (tmp_path / kind).mkdir()
     for split in SPLITS:
         given = rows(split, request.param)
@@ -74,12 +68,10 @@ def export(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[Path, bool]:
         for number, part in enumerate(parts):
             stem = f"{split}-{number:05}-of-{len(parts):05}"
             pq.write_table(pa.Table.from_pylist(part), tmp_path / "parquet" / f"{stem}.parquet")
-            flat = [one for row in part for one in turns_of(row)]
-            pq.write_table(pa.Table.from_pylist(flat), tmp_path / "turns" / f"{stem}.parquet")
             lines = "".join(json.dumps(row) + "\n" for row in part)
             (tmp_path / "jsonl" / f"{stem}.jsonl.gz").write_bytes(gzip.compress(lines.encode()))
     (tmp_path / "croissant.json").write_text(
-        described(FINDINGS, publishing, SPLITS, ["en"], "2026-11-27"), encoding="utf-8"
+        about_edos(FINDINGS, publishing, SPLITS, ["en"]).croissant("2026-11-27"), encoding="utf-8"
     )
     example = json.dumps(rows("train", request.param)[2])
     text = card(
@@ -89,7 +81,6 @@ def export(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[Path, bool]:
         languages=["en"],
         sources=sources_of(settings()),
         example=example,
-        turns=True,
     )
     (tmp_path / "README.md").write_text(text, encoding="utf-8")
     return tmp_path, request.param
@@ -152,26 +143,19 @@ def numbered(given: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return [{**row, "turns": [{**turn, "label": SAD} for turn in row["turns"]]} for row in given]
 
 
-def test_the_hub_s_configurations_have_types_and_class_names(
+def test_the_hub_s_configuration_has_types_and_class_names(
     export: tuple[Path, bool], tmp_path: Path, monkeypatch
 ) -> None:
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
     monkeypatch.setenv("HF_DATASETS_OFFLINE", "1")
     datasets = pytest.importorskip("datasets", reason="datasets is not installed (pip install '.[dev]')")
-    folder, references = export
-    assert datasets.get_dataset_config_names(str(folder)) == ["dialogues", "turns"]
+    folder, _ = export
+    assert datasets.get_dataset_config_names(str(folder)) == ["dialogues"]
     dialogues = datasets.load_dataset(str(folder), "dialogues", split="train", cache_dir=str(tmp_path / "one"))
-    turns = datasets.load_dataset(str(folder), "turns", split="train", cache_dir=str(tmp_path / "other"))
-    names = list(load_taxonomy("edos").names)
-    assert dialogues.features["turns"].feature["label"].names == names
-    assert turns.features["label"].names == names
-    assert turns.features["label"].int2str(turns[0]["label"]) == "sad"
-    assert turns.features["year"].dtype == "int32"
-    assert turns.features["start_ms"].dtype == "int32"
-    assert turns.features["confidence"].dtype == "float32"
-    expected = [{**turn, "label": SAD} for row in rows("train", references) for turn in turns_of(row)]
-    assert list(turns) == expected
-    assert list(dialogues) == numbered(rows("train", references))
+    turn = dialogues.features["turns"].feature
+    assert turn["label"].names == list(load_taxonomy("edos").names)
+    assert (turn["start_ms"].dtype, turn["confidence"].dtype) == ("int32", "float32")
+    assert dialogues.features["year"].dtype == "int32"
 
 
 def test_the_card_has_a_row_a_licence_and_what_to_cite(export: tuple[Path, bool]) -> None:
@@ -214,11 +198,11 @@ def test_the_card_answers_the_questions_of_a_datasheet(export: tuple[Path, bool]
 
 
 def test_an_augesc_export_has_the_same() -> None:
-    content = json.loads(augesc_croissant("mine", SPLITS, ("jsonl", "parquet")))
+    content = json.loads(about_augesc("mine", SPLITS, ("jsonl", "parquet")).croissant())
     assert content["license"].endswith("CC-BY-NC-4.0.html")
     assert "10 conversations" in content["description"]
     assert len([key for key in content if key.startswith("rai:")]) >= 8
-    assert "?**\n" in augesc_card("mine", SPLITS, ("parquet",), {})
+    assert "?**\n" in augesc_card(about_augesc("mine", SPLITS, ("parquet",)), {})
 
 
 @pytest.mark.parametrize(
@@ -262,9 +246,9 @@ def test_the_settings_of_the_licence_table_exist() -> None:
 def test_an_export_with_restored_texts_is_described_as_one_with_texts() -> None:
     shared = settings(text="references", formats=["parquet", "jsonl"]).publishing
     whole = shared.model_copy(update={"text": "included"})
-    text = restored_croissant(described(FINDINGS, shared, SPLITS, ["en"]), ["parquet", "jsonl"])
+    text = restored_croissant(about_edos(FINDINGS, shared, SPLITS, ["en"]).croissant(), ["parquet", "jsonl"])
     assert text is not None
-    assert json.loads(text) == json.loads(described(FINDINGS, whole, SPLITS, ["en"]))
+    assert json.loads(text) == json.loads(about_edos(FINDINGS, whole, SPLITS, ["en"]).croissant())
 
 
 @pytest.mark.parametrize("before", ["", "{", "[]", "3"])

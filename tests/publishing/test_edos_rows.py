@@ -1,24 +1,12 @@
 """Rows for others: splits by film, references in place of texts, and texts put back."""
 
-from pathlib import Path
-
 import pyarrow as pa
 import pytest
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from conf.errors import InputError
 from conf.subtitle_settings import CleaningSettings
-from etl.publishing.edos_rows import (
-    accepted_alone,
-    film_titles,
-    joined_sentences,
-    of_films,
-    published_rows,
-    restored,
-    weakly_labelled,
-    without_labels,
-)
+from etl.publishing.edos_rows import joined_sentences, published_rows, restored
 from etl.subtitles.cleaning import judge_turns
 from etl.subtitles.cleaning_words import CleaningWords
 from etl.subtitles.dialogues import dialogues_between_silences
@@ -108,28 +96,6 @@ def test_texts_go_and_come_back_the_same(made: tuple[DataFrame, DataFrame, DataF
     assert [turn["label_accepted"] for turn in whole["0-0"]["turns"][:2]] == [False, True]
 
 
-def test_labels_that_are_not_accepted_can_be_left_out(made: tuple[DataFrame, DataFrame, DataFrame]) -> None:
-    _, clean, finished = made
-    (row,) = accepted_alone(finished).where("dialogue_id = '0-0'").collect()
-    assert [(turn.label, turn.confidence is None) for turn in row.turns[:2]] == [(None, True), ("sad", False)]
-    assert all(turn.text for turn in row.turns)
-    unknown = finished.withColumn("accepted", F.lit(None).cast("array<boolean>"))
-    for known_nothing in (unknown, finished.drop("accepted")):
-        told = accepted_alone(known_nothing)
-        assert told.where("exists(turns, t -> t.label IS NULL)").isEmpty()
-        (turn, *_) = published_rows(told, clean, references=False, **SHARES).first()["turns"]
-        assert turn["label_accepted"] is None
-
-
-def test_an_older_export_has_no_word_of_what_is_accepted(made: tuple[DataFrame, DataFrame, DataFrame]) -> None:
-    files, clean, finished = made
-    referred = published_rows(finished, clean, references=True, **SHARES)
-    older = referred.withColumn("turns", F.transform("turns", lambda turn: turn.dropFields("label_accepted", "border")))
-    outcome = restored(older, files, RULES, WORDS)
-    assert outcome.rows.schema == restored(referred, files, RULES, WORDS).rows.schema
-    assert {turn["label_accepted"] for row in outcome.rows.collect() for turn in row["turns"]} == {None}
-
-
 def test_another_copy_is_noticed(made: tuple[DataFrame, DataFrame, DataFrame]) -> None:
     files, clean, finished = made
     referred = published_rows(finished, clean, references=True, **SHARES)
@@ -189,17 +155,10 @@ def test_sentences_of_a_turn_become_its_text(sentences: list[str | None] | None,
 
 
 def test_rows_say_what_is_known_about_film_and_turns(
-    spark: SparkSession, made: tuple[DataFrame, DataFrame, DataFrame], tmp_path: Path
+    made: tuple[DataFrame, DataFrame, DataFrame],
 ) -> None:
     _, clean, finished = made
-    movie_id = finished.where("dialogue_id = '0-0'").first()["movie_id"]
-    (tmp_path / "films.tsv").write_text(f'movie_id\ttitle\n{movie_id}\tThe "Key"\n')
-    titles = film_titles(spark, str(tmp_path / "films.tsv"))
-    rows = {
-        row["dialogue_id"]: row
-        for row in published_rows(finished, clean, references=False, titles=titles, **SHARES).collect()
-    }
-    assert rows["0-0"]["title"] == 'The "Key"'
+    rows = {row["dialogue_id"]: row for row in published_rows(finished, clean, references=False, **SHARES).collect()}
     assert rows["0-0"]["language"] == "en"
     assert rows["0-0"]["certainty"] == pytest.approx(0.9)
     first = rows["0-0"]["turns"][0]
@@ -207,51 +166,3 @@ def test_rows_say_what_is_known_about_film_and_turns(
     assert first["border_certainty"] == 1.0
     assert 0 < first["certainty"] <= 1
     assert first["end_ms"] >= first["start_ms"]
-
-
-def test_titles_are_read_as_imdb_lists_them(spark: SparkSession, tmp_path: Path) -> None:
-    lines = ("tconst\ttitleType\tprimaryTitle", "tt0040724\tmovie\tThe Key", "tt1234567\tmovie\tOh, no")
-    (tmp_path / "basics.tsv").write_text("\n".join(lines))
-    found = film_titles(spark, str(tmp_path / "basics.tsv")).collect()
-    assert {row["movie_id"]: row["title"] for row in found} == {"40724": "The Key", "1234567": "Oh, no"}
-
-
-def test_a_file_without_titles_is_refused(spark: SparkSession, tmp_path: Path) -> None:
-    (tmp_path / "films.csv").write_text("id,name\n1,The Key\n")
-    with pytest.raises(InputError, match="movie_id and title are needed"):
-        film_titles(spark, str(tmp_path / "films.csv"))
-
-
-FILMS = [
-    ((None, (), ()), {"a", "b", "c"}),
-    (((1990, 2000), (), ()), {"a"}),
-    ((None, ("drama",), ()), {"a", "b"}),
-    ((None, (), ("DE",)), {"b"}),
-    (((1990, 2010), ("Drama",), ("en",)), {"a"}),
-]
-
-
-@pytest.mark.parametrize(("asked", "expected"), FILMS)
-def test_films_are_chosen_by_year_genre_and_language(spark: SparkSession, asked: tuple, expected: set[str]) -> None:
-    rows = [("a", 1999, ["Drama", "Crime"], "en"), ("b", 2005, [" Drama"], "de"), ("c", None, None, "en")]
-    clean = spark.createDataFrame(rows, "dialogue_id string, year int, genres array<string>, language string")
-    found = of_films(clean.select("dialogue_id"), clean, *asked).collect()
-    assert {row["dialogue_id"] for row in found} == expected
-
-
-def test_clean_dialogues_are_published_with_weak_labels_or_none(spark: SparkSession) -> None:
-    turn = "named_struct('text', '{}')"
-    clean = spark.sql(
-        f"SELECT 'a' dialogue_id, '1' movie_id, array({turn.format('Hi .')}, {turn.format('So .')}) turns"
-    )
-    labels = [("a", 1, "sad", 0.5, "m")]
-    weak = spark.createDataFrame(labels, "dialogue_id string, turn int, label string, confidence float, model string")
-    labelled = weakly_labelled(clean, weak)
-    assert labelled.columns == DIALOGUES.columns
-    (row,) = labelled.collect()
-    assert [(one["text"], one["label"], one["confidence"]) for one in row["turns"]] == [
-        ("Hi .", None, None),
-        ("So .", "sad", 0.5),
-    ]
-    (bare,) = without_labels(clean).collect()
-    assert [one["label"] for one in bare["turns"]] == [None, None]

@@ -18,18 +18,16 @@ from etl.publishing.emo_pillars_export import (
     ROWS,
     Figures,
     Made,
+    about_emo_pillars,
     as_csv,
     emo_pillars_card,
-    emo_pillars_croissant,
     faults_of,
-    judges_of,
     mapped_names,
     models_of,
     published_rows,
 )
 from etl.publishing.exports import Manifest, first_row, write_export
 from etl.tables import emo_pillars as tables
-from etl.tables.emo_pillars_analysis import GATED_EXAMPLES
 
 HOSTILE = 'He said "no" | twice, \u2028 $name <b> \U0001f600'
 
@@ -106,7 +104,7 @@ def folder(spark: SparkSession, made: Made, tmp_path_factory: pytest.TempPathFac
     example = first_row(spark, str(place), done, ROWS.key)
     card = emo_pillars_card(settings, figures, label_map, {}, OURS.taxonomy, example)
     (place / "README.md").write_text(card, "utf-8")
-    described = emo_pillars_croissant(settings, figures, OURS.taxonomy, done.written)
+    described = about_emo_pillars(settings, figures, OURS.taxonomy).croissant(done.written)
     (place / "croissant.json").write_text(described, "utf-8")
     (place / "label_map.csv").write_text(as_csv(label_map), "utf-8")
     return place
@@ -194,16 +192,3 @@ def test_the_card_counts_models_faults_and_mapped_names(folder: Path) -> None:
     assert "| contexts | openai:m | 9 |" in text
     assert "?**\n" in text
     assert "$" not in text.replace(" $name <b>", "")  # the example's own text
-
-
-def test_a_gate_leaves_examples_and_labels_out(spark: SparkSession, made: Made) -> None:
-    name = "p0-1-0"
-    fitting = spark.createDataFrame([(name, [("joy", 0.4)], "openai:judge")], GATED_EXAMPLES.schema)
-    gated = made._replace(gated=fitting)
-    (row,) = published_rows(gated).collect()
-    assert row.utterance_id == name
-    assert [(one.label, one.level) for one in row.labels] == [("joy", 0.4)]
-    assert [one.label for one in row.soft_labels] == ["optimism", "joy", "fear"]
-    assert judges_of(gated) == [("judge", "openai:judge", 1)]
-    figures = Figures({"train": 1}, 1, judges=judges_of(gated))
-    assert "| judge | openai:judge | 1 |" in emo_pillars_card(EmoPillarsPublishing(), figures, [], {}, OURS.taxonomy)

@@ -16,11 +16,9 @@ from conf.errors import InputError
 from etl.analysis.dataset_card import card, restored_card, set_name, size_category
 from etl.analysis.findings import Findings
 from etl.pipeline.folders import Folders
-from etl.publishing.edos_rows import turn_rows
 from etl.publishing.exports import (
     MANIFEST,
     Manifest,
-    RowKind,
     first_row,
     is_complete,
     read_export,
@@ -31,7 +29,6 @@ from etl.publishing.exports import (
 
 TURNS = "array<struct<text: string, label: string, confidence: float>>"
 ROWS = f"dialogue_id string, movie_id string, split string, turns {TURNS}"
-WITH_TURNS = RowKind("dialogues", turns=turn_rows)
 PLAIN = Manifest("abc", "included", {}, {})
 
 
@@ -79,25 +76,6 @@ def test_the_same_rows_give_the_same_bytes(spark: SparkSession, tmp_path: Path) 
     assert len(read) == 9
     assert read[0]["turns"][1] == {"text": None, "label": None, "confidence": None}
     assert read[0]["turns"][0]["text"].endswith("\U0001f600 0")
-    assert not done.has_turns
-
-
-def test_turns_are_rows_of_their_own_in_the_same_pieces(spark: SparkSession, tmp_path: Path) -> None:
-    done = write_export(spark, str(tmp_path / "out"), dialogues(spark), PLAIN, ("parquet", "jsonl"), 20, WITH_TURNS)
-    assert done.has_turns
-    assert done.formats == ["parquet", "jsonl"]
-    for name in done.of("parquet", "train"):
-        whole = pq.read_table(tmp_path / "out" / name).to_pylist()
-        flat = pq.read_table(tmp_path / "out" / name.replace("parquet/", "turns/")).to_pylist()
-        assert flat == [
-            {"dialogue_id": row["dialogue_id"], "movie_id": row["movie_id"], "turn": place, **turn}
-            for row in whole
-            for place, turn in enumerate(row["turns"])
-        ]
-    assert read_manifest(Folders(spark), str(tmp_path / "out")) == done
-    first = json.loads(first_row(spark, str(tmp_path / "out"), done) or "")
-    assert first["dialogue_id"] == "d002"
-    assert first["turns"][1] == {"text": None, "label": None, "confidence": None}
 
 
 def test_an_export_is_known_whole_and_replaced_whole(spark: SparkSession, tmp_path: Path) -> None:
@@ -110,6 +88,8 @@ def test_an_export_is_known_whole_and_replaced_whole(spark: SparkSession, tmp_pa
     assert is_complete(folders, folder, done)
     assert sum(done.rows.values()) == 14
     assert [path.name for path in tmp_path.iterdir()] == ["export"]
+    first = json.loads(first_row(spark, folder, done) or "")
+    assert first["turns"][1] == {"text": None, "label": None, "confidence": None}
     rows = read_export(spark, folder, done).collect()
     assert {(row["dialogue_id"], row["split"]) for row in rows} == {
         (row["dialogue_id"], row["split"]) for row in dialogues(spark, 14).collect()
@@ -173,7 +153,6 @@ def test_a_card_says_which_files_are_which(spark: SparkSession, tmp_path: Path) 
     assert "$" not in text
     assert "| rule | a \\| b |" in text
     assert "restore-text" not in text
-    assert "No sample of the finished labels has been checked by people yet." in text
 
 
 @pytest.mark.parametrize(
@@ -201,15 +180,13 @@ def test_a_card_says_which_training_labels_are_a_machines(train, said) -> None:
     assert said in answer
 
 
-def test_a_card_has_the_audit_when_there_is_one_and_the_way_back() -> None:
-    audit = [{"place": 1, "band": "0.9 to 1.0", "precision": 0.8125}]
+def test_a_card_of_references_has_the_way_back() -> None:
     text = card(
-        example_findings(edos_audit=audit),
+        example_findings(),
         PublishingSettings(text="references", formats=("parquet",)),
         rows={"train": 2},
         languages=("en",),
     )
-    assert "| band | precision |\n|---|---|\n| 0.9 to 1.0 | 0.8125 |" in text
     assert "restore-text --set lakehouse.root=mine" in text
     assert "sentence_first" in text
 
@@ -218,7 +195,7 @@ def test_a_restored_copy_keeps_the_name_of_its_set_and_no_licence() -> None:
     shared = PublishingSettings(text="references", name="Harbour talks", licence="cc-by-nc-4.0")
     before = card(example_findings(), shared, rows={"train": 2}, languages=("en",))
     assert yaml.safe_load(before.split("---\n")[1])["license"] == "cc-by-nc-4.0"
-    text = restored_card(before, {"train": 1}, ("parquet",), ("en",), ("dialogue_id", "turns"))
+    text = restored_card(before, {"train": 1}, ("parquet",), ("en",))
     head = yaml.safe_load(text.split("---\n")[1])
     assert head["pretty_name"] == "Harbour talks"
     assert head["license"] == "other"

@@ -65,19 +65,20 @@ def settings(tmp_path: Path) -> Settings:
     values: dict[str, object] = {
         "lakehouse.root": str(tmp_path / "lakehouse"),
         "models.training_threads": 1,
+        "models.training_precision": "fp32",
         "models.sentence_encoder": f"file:{encoder}",
         "models.emotion_classifier": f"file:{reader}",
         "models.reply_base": f"file:{tiny_language_model(tmp_path / 'base')}",
         "models.reply_causal": "models:/edos-reply-causal@champion",
         "replies.tokens": {"tokenizer": "trained", "vocabulary": 330},
         "replies.network": {"layers": 1, "heads": 2, "hidden": 16, "feed_forward": 32, "max_tokens": 24},
-        "replies.decoding": {"method": "rerank", "candidates": 2, "max_new_tokens": 5},
+        "replies.decoding": {"method": "top_p", "max_new_tokens": 5},
         "replies.evaluation": {"examples": 2, "contexts": 1, "intents": ["sad", "questioning"]},
     }
     for name in ("pretrained", "edos", "empathetic", "causal", "steered"):
         values |= {
             f"training.reply_{name}.{key}": value
-            for key, value in {"epochs": 2, "effective_batch": 4, "precision": "fp32", "warmup_steps": 0}.items()
+            for key, value in {"epochs": 2, "effective_batch": 4, "warmup_steps": 0}.items()
         }
     return load_settings("local", [], values)
 

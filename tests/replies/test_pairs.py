@@ -6,7 +6,6 @@ from pathlib import Path
 import pytest
 from pyspark.sql import DataFrame, Row, SparkSession
 
-from conf.errors import InputError
 from etl.common.labelled_files import local_rows
 from etl.common.splits import split_by_film
 from etl.replies.conversations import (
@@ -14,10 +13,8 @@ from etl.replies.conversations import (
     CONVERSATIONS,
     empathetic_conversations,
     subtitle_conversations,
-    transcript_conversations,
 )
 from etl.replies.pairs import reply_examples
-from etl.subtitles.transcript_files import training_utterances
 from etl.tables.replies import EXAMPLES
 
 RULES = {"test_share": 0.1, "validation_share": 0.1, "shared_words": 4, "near_jaccard": None, "max_tokens": 100}
@@ -73,23 +70,6 @@ def test_each_turn_but_the_first_replies_to_those_before_it(spark: SparkSession)
     assert {row.example_id[3:4]: row.split for row in outcome.rows.where("source = 'os'").collect()} == {
         "a": films["a"]
     }
-
-
-def test_transcripts_are_learnt_from_alone(spark: SparkSession, tmp_path: Path) -> None:
-    rows = [("Ann", 0, 0, "I 'm home ."), ("Ann", 0, 1, "Hello ?"), ("Bob", 0, 2, "Hi !"), ("Cy", 1, 0, "Alone .")]
-    rows += [("Ann", 9 + n, 0, f"Question {n} ?") for n in range(40)]
-    rows += [("Bob", 9 + n, 1, f"Answer {n} is mine alone .") for n in range(40)]
-    lines = [f"{speaker},{scene},{place},{text}" for speaker, scene, place, text in rows]
-    for part in ("train", "dev"):
-        text = "\n".join(["Speaker,Dialogue_ID,Utterance_ID,Utterance", *(lines if part == "train" else lines[:1])])
-        (tmp_path / f"{part}_sent_emo.csv").write_text(text)
-    talks = transcript_conversations(spark, training_utterances([str(tmp_path)], "transcripts"))
-    found = {row.example_id: row for row in reply_examples(talks, **RULES).rows.collect()}
-    assert (found["os/meld/0/1"].context, found["os/meld/0/1"].reply) == (["I'm home. Hello?"], "Hi!")
-    assert len(found) == 41
-    assert {row.split for row in found.values()} == {"train"}
-    with pytest.raises(InputError, match=r"^transcripts: .* has none of"):
-        training_utterances([str(tmp_path / "other")], "transcripts")
 
 
 def test_what_is_too_long_to_be_read_is_not_kept_and_what_is_empty_is_noted(spark: SparkSession) -> None:

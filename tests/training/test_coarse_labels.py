@@ -1,20 +1,18 @@
 """Classifiers that learn from transcripts, whose emotions people gave in coarse classes."""
 
+import shutil
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
+from importlib.resources import files
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
-from pyspark.sql import SparkSession
 
 from conf.errors import InputError
-from conf.settings import load_settings
 from conf.taxonomy import Label, Taxonomy, goemotions_labels, load_taxonomy
-from etl.demo.corpus_folder import CorpusFolder
-from etl.demo.transcripts import write_transcripts
 from etl.training.coarse_labels import (
     COMMENT_GROUPS,
     GROUPS,
@@ -27,11 +25,8 @@ from etl.training.coarse_labels import (
 )
 from etl.training.loop.further import FurtherTraining, train_twice
 from etl.training.loop.train import TrainingContext
-from etl.training.recipes import classifiers
 from etl.training.registration import Recipe
-from tests.stages import stage_run
-from tests.training.small_sets import ALL_THREE, LABELS, write_files
-from tests.udfs.tiny_models import tiny_encoder
+from tests.training.small_sets import ALL_THREE, LABELS
 from udfs.models.classifiers.weak_labeler import WeakLabeler
 
 EDOS = load_taxonomy("edos")
@@ -44,11 +39,6 @@ SMALL = Taxonomy(
         Label(label=name, kind="neutral" if name == "neutral" else "emotion", about="x", example="x") for name in LABELS
     ),
 )
-
-
-@pytest.fixture(scope="module")
-def group_encoder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tiny_encoder(tmp_path_factory.mktemp("groups"))
 
 
 def meld(folder: Path, train: list[tuple[object, ...]], dev: list[tuple[object, ...]]) -> str:
@@ -188,31 +178,11 @@ def test_figures_stand_beside_their_floors() -> None:
 
 
 @pytest.fixture
-def recipes_with(
-    spark: SparkSession, group_encoder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> RecipeWith:
+def recipes_with(recipe_of: RecipeWith, tmp_path: Path) -> RecipeWith:
     """A function that gives a weak labeler's recipe with the named folders of transcripts, and the lines said."""
-    recipes: list[Recipe] = []
-    monkeypatch.setattr(classifiers, "train_and_register", lambda recipe, run: recipes.append(recipe))
-    write_transcripts(CorpusFolder(tmp_path), 3)
+    shutil.copytree(str(files("conf").joinpath("demo", "corpus", "turns")), tmp_path / "turns")
     (tmp_path / "turns" / "dialogues_test.txt").write_text("Hi . __eou__ Hello . __eou__\n")
-    examples = str(write_files(tmp_path / "examples", ALL_THREE))
-
-    def recipe_with(*names: str, **values: object) -> tuple[Recipe, list[str]]:
-        said: list[str] = []
-        given = {"lakehouse.root": str(tmp_path / "lakehouse"), "models.training_threads": 1, **values}
-        settings = load_settings("local", [], given)
-        classifiers.train_and_register_weak_labeler(
-            stage_run(spark, settings, say=said.append),
-            settings.training.weak_labeler,
-            EDOS,
-            f"file:{group_encoder}",
-            examples,
-            [str(tmp_path / "turns" / name) for name in names],
-        )
-        return recipes[-1], said
-
-    return recipe_with
+    return lambda *names, **values: recipe_of(ALL_THREE, [str(tmp_path / "turns" / name) for name in names], **values)
 
 
 def test_a_recipe_takes_the_transcripts_and_tells_of_them(

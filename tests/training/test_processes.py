@@ -71,8 +71,8 @@ def test_two_processes_make_the_updates_of_one(spark: SparkSession, tmp_path: Pa
 
 @pytest.mark.slow
 def test_the_parts_of_a_language_model_are_tuned_in_processes(spark: SparkSession, tmp_path: Path) -> None:
-    settings = load_settings("local", [], {"training.processes": 2, "training.augmenter.device": "cpu"})
-    own = settings.training.augmenter.model_copy(update={"epochs": 2, "threads": 1})
+    settings = load_settings("local", [], {"training.processes": 2, "models.training_device": "cpu"})
+    own = settings.training.augmenter.model_copy(update={"epochs": 2, "threads": 1, "device": "cpu"})
     run = stage_run(spark, settings, tmp_path / "models")
     model = CausalLanguageModel.load(tiny_language_model(tmp_path / "start"))
     rows = model.encode([[("you are so", False), (" happy and glad", True)]] * 3)

@@ -1,6 +1,5 @@
 import json
 import os
-import platform
 import re
 import signal
 import subprocess
@@ -25,7 +24,7 @@ from conf.training_options import ClassifierOptions
 from etl.cli.mlflow_pages import open_mlflow
 from etl.pipeline.model_loader import resolve
 from etl.training.data_inputs import delta_inputs, file_input, rows_digest
-from etl.training.experiment import SHARED_VIEW, close_dead_runs, describe_experiment, parent_run, title
+from etl.training.experiment import SHARED_VIEW, describe_experiment, parent_run, title
 from etl.training.held_out_classifiers import ClassifierTest
 from etl.training.loop.train import TrainingContext, train_model
 from etl.training.recipes.trials import Arm
@@ -356,25 +355,6 @@ def test_a_run_names_its_code_and_the_tables_that_it_read(mlflow_store):
     assert found.data.tags["mlflow.source.name"].startswith("edos-lakehouse")
     if (REPOSITORY / ".git").exists():
         assert re.fullmatch("[0-9a-f]{40}", found.data.tags["mlflow.source.git.commit"])
-
-
-def test_runs_of_ended_processes_are_closed_and_others_stay_open(mlflow_store):
-    ended = subprocess.run([sys.executable, "-c", "import os; print(os.getpid())"], capture_output=True, text=True)
-    client = mlflow_store.client()
-    experiment = mlflow_store.experiment_id()
-    here = {"process.host": platform.node()}
-    tags = {
-        "dead": here | {"process.id": ended.stdout.strip()},
-        "alive": here | {"process.id": str(os.getpid())},
-        "elsewhere": {"process.host": "another", "process.id": ended.stdout.strip()},
-        "unknown": {},
-    }
-    runs = {name: client.create_run(experiment, tags=own).info.run_id for name, own in tags.items()}
-    assert close_dead_runs(client, experiment) == [runs["dead"]]
-    status = {name: client.get_run(run_id).info.status for name, run_id in runs.items()}
-    assert status == {"dead": "KILLED", "alive": "RUNNING", "elsewhere": "RUNNING", "unknown": "RUNNING"}
-    for run_id in runs.values():
-        client.set_terminated(run_id)
 
 
 def test_trials_have_one_parent(mlflow_store):

@@ -121,13 +121,12 @@ def test_when_the_validation_loss_rises_the_early_epoch_is_kept(training_encoder
     assert result.metrics["cross_entropy"] == min(losses) < losses[-1]
 
 
-@pytest.mark.parametrize("average_decay", [0.0, 0.5])
-def test_a_killed_training_ends_in_the_same_weights(training_encoder, tmp_path, average_decay):
+def test_a_killed_training_ends_in_the_same_weights(training_encoder, tmp_path):
     def kill(epoch) -> None:
         if epoch.epoch == 4:
             raise KeyboardInterrupt
 
-    options = changed(average_decay=average_decay, crowd_epochs=1)
+    options = changed(crowd_epochs=1)
     kept = tmp_path / "checkpoints"
     whole = train(training_encoder, tmp_path / "whole", options, last=TRAIN[:4])
     with pytest.raises(KeyboardInterrupt):
@@ -210,8 +209,7 @@ def test_clusters_train_by_the_authors_recipe(profile, model):
     assert options.start_token
     assert options.weighted
     assert options.patience is None
-    ours = (options.crowd_epochs, options.start_from_weak_labeler, options.label_smoothing, options.average_decay)
-    assert ours == (0, False, 0.0, 0.0)
+    assert (options.crowd_epochs, options.start_from_weak_labeler, options.label_smoothing) == (0, False, 0.0)
 
 
 @pytest.mark.parametrize("family", ["bert", "roberta", "mpnet"])
@@ -225,18 +223,6 @@ def test_lower_layers_learn_more_slowly(tmp_path, family):
     assert {rate for name, rate in rates.items() if ".embeddings." in name} == {2.5e-4}
     grouped = {id(value): group["lr"] for group in adamw(model, options).param_groups for value in group["params"]}
     assert grouped == {id(value): rates[name] for name, value in model.named_parameters()}
-
-
-def test_averaged_weights_are_the_ones_judged_and_kept(training_encoder, tmp_path):
-    options = changed(average_decay=0.5, epochs=2)
-    result = train(training_encoder, tmp_path / "averaged", options)
-    plain = train(training_encoder, tmp_path / "plain", changed(epochs=2))
-    assert result.history[0].train_loss == plain.history[0].train_loss  # the training itself is the same
-    saved = DialogueClassifier.load(result.path)
-    probabilities = saved.probabilities([turns for turns, _ in VALID], 4).numpy()
-    again = classification_metrics(probabilities, [label for _, label in VALID])
-    assert again["cross_entropy"] == pytest.approx(result.metrics["cross_entropy"], abs=1e-6)
-    assert again["cross_entropy"] != pytest.approx(plain.metrics["cross_entropy"], abs=1e-4)
 
 
 @pytest.mark.parametrize(

@@ -8,11 +8,10 @@ import pytest
 from pyspark.sql import SparkSession
 
 from conf.settings import load_settings
-from conf.training_settings import SegmenterOptions, SvmOptions, TurnPairSettings
+from conf.training_settings import SegmenterOptions, TurnPairSettings
 from etl.subtitles.turn_evaluation import at_most, split_held_out
-from etl.subtitles.turn_features import LemmaTable, PairContext
+from etl.subtitles.turn_features import LemmaTable
 from etl.subtitles.turn_pairs import films_by_hash, marked_pairs
-from etl.subtitles.turn_ragged import Ragged
 from etl.subtitles.turn_scorers import EQUAL_WEIGHTS, BothScorer, turn_scorer
 from etl.training.recipes.turn_segmenter import (
     SegmenterKinds,
@@ -23,6 +22,7 @@ from etl.training.recipes.turn_segmenter import (
 from etl.training.registry import model_store
 from tests.stages import stage_run
 from tests.subtitles.marked_films import FILES, turn_file, turn_small_talk
+from tests.turn_contexts import pair_context
 from tests.udfs.tiny_models import tiny_encoder
 
 PAIRS = TurnPairSettings(
@@ -45,9 +45,7 @@ def test_both_are_trained_weighed_and_registered(spark: SparkSession, tmp_path: 
     said: list[str] = []
     run = stage_run(spark, settings, tmp_path, say=said.append)
     options = SegmenterOptions(kind="both", subtitle_pairs=200, films=20, min_pairs=0)
-    kinds = SegmenterKinds(
-        SvmOptions(features=2**11, max_iterations=6), 0.5, PAIRS, f"file:{tiny_encoder(tmp_path / 'encoder')}"
-    )
+    kinds = SegmenterKinds(True, PAIRS, f"file:{tiny_encoder(tmp_path / 'encoder')}")
     trained = train_and_register_turn_segmenter(files, run, options, kinds, (), "en")
     assert trained.figures["accuracy"] > 0.9
     assert any(line.startswith("changes of speaker in dashes: ") for line in said)
@@ -60,15 +58,14 @@ def test_both_are_trained_weighed_and_registered(spark: SparkSession, tmp_path: 
     scorer = turn_scorer(model.path, LemmaTable.of({}), 8, 1)
     assert isinstance(scorer, BothScorer)
     texts = pa.array(["Where is the boat ?", "No idea , I lost the boat .", "And I am tired of the boat ."])
-    genres = Ragged(np.zeros(2, np.int64), np.zeros(0, np.uint64))
-    margins = scorer(texts, np.array([0, 1]), np.array([1, 2]), PairContext(np.ones(2, np.int8), genres, np.ones(2)))
+    margins = scorer(texts, np.array([0, 1]), np.array([1, 2]), pair_context([1, 1]))
     assert margins[0] > margins[1]
 
 
 def test_an_encoder_learns_from_more_pairs_and_films_than_the_svm() -> None:
     options = SegmenterOptions(subtitle_pairs=200, films=20)
     assert widest(options, PAIRS) == options
-    for kind in ("encoder", "cascade", "both"):
+    for kind in ("encoder", "both"):
         found = widest(options.model_copy(update={"kind": kind}), PAIRS)
         assert (found.subtitle_pairs, found.films) == (5_000, 1_000)
     many = SegmenterOptions(kind="both", subtitle_pairs=9_000, films=9_000)

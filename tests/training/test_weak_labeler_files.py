@@ -1,45 +1,11 @@
 """The weak labeler's files: which one trains, chooses the epoch and is held out."""
 
-from pathlib import Path
 from typing import Any
 
 import pytest
-from pyspark.sql import SparkSession
 
 from conf.errors import InputError
-from conf.settings import load_settings
-from etl.training.recipes import classifiers
-from etl.training.registration import Recipe
-from tests.stages import stage_run
-from tests.training.small_sets import ALL_THREE, HELD_OUT_TEXTS, SENTENCES, TO_CHOOSE_BY, write_files
-from tests.udfs.tiny_models import tiny_encoder
-
-
-@pytest.fixture(scope="module")
-def files_encoder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tiny_encoder(tmp_path_factory.mktemp("files"))
-
-
-@pytest.fixture
-def recipe_of(spark: SparkSession, files_encoder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    """Return a function that gives the recipe of a folder's files and the lines said, without the training."""
-    recipes: list[Recipe] = []
-    monkeypatch.setattr(classifiers, "train_and_register", lambda recipe, run: recipes.append(recipe))
-
-    def recipe_of(parts: dict[str, list[str]]) -> tuple[Recipe, list[str]]:
-        settings = load_settings("local", [], {"lakehouse.root": str(tmp_path / "lakehouse")})
-        said: list[str] = []
-        folder = write_files(tmp_path / "examples", parts)
-        classifiers.train_and_register_weak_labeler(
-            stage_run(spark, settings, say=said.append),
-            settings.training.weak_labeler,
-            settings.edos.taxonomy,
-            f"file:{files_encoder}",
-            str(folder),
-        )
-        return recipes[-1], said
-
-    return recipe_of
+from tests.training.small_sets import ALL_THREE, HELD_OUT_TEXTS, SENTENCES, TO_CHOOSE_BY
 
 
 def texts(rows: Any) -> set[str]:

@@ -44,8 +44,6 @@ def test_json_json_lines_and_csv_tell_the_same() -> None:
             "other": False,
             "seconds": 3.2,
             "submitted": "2024-05-01T10:00:00.000Z",
-            "seat": None,
-            "sign": None,
         }
     ]
     assert [row["hit_id"] for row in lines] == ["h1", "h2"]
@@ -96,17 +94,6 @@ def test_several_values_and_guarded_cells() -> None:
     assert [row["value"] for row in read(json.dumps(document(answers=[item])))] == ["joy|fear", "=1+1"]
     line = "b1,h1,w1,i1,1,notes,'=1+1,false,1,x"
     assert read(f"{','.join(COLUMNS)}\n{line}\n", "a.csv")[0]["value"] == "=1+1"
-
-
-def test_seat_and_signature_of_a_link_are_read() -> None:
-    (row,) = read(json.dumps(document(seat="2", sign="ab" * 10)))
-    assert (row["seat"], row["sign"]) == ("2", "ab" * 10)
-    line = "b1,h1,w1,i1,1,label,sad,false,3.2,now,2,abab"
-    (row,) = read(f"{','.join(COLUMNS)},seat,sign\n{line}\n", "a.csv")
-    assert (row["seat"], row["sign"]) == ("2", "abab")
-    head = "WorkerId,Input.hit_id,Input.item_1,Answer.label_1,Input.sign"
-    (row,) = read(f"{head}\nW1,h1,i1,Sad,abab\n", "a.csv")
-    assert (row["seat"], row["sign"]) == ("platform", "abab")
 
 
 def test_a_platforms_results_are_read() -> None:

@@ -9,12 +9,10 @@ from typing import Any
 
 import pytest
 
-from conf.emo_pillars_settings import EmoPillarsSettings
 from conf.errors import InputError
 from conf.llm_settings import DecodingSettings, LlmSettings
 from conf.prompts import prompt as prompt_text
-from etl.emo_pillars.step import OURS, Step
-from etl.emo_pillars.steps import SYNTHESIS, soft_labels, utterances
+from etl.emo_pillars.step import OURS
 from etl.emo_pillars.steps.soft_labels import labels_with_levels
 from etl.pipeline.model_loader import resolve
 from tests.llm_servers import as_the_dialect_answers
@@ -171,35 +169,6 @@ def test_a_bare_prompt_is_continued_without_a_chat(model: LlamaCppGenerator) -> 
     assert answer.text
     assert answer.prompt_tokens is not None
     assert answer.prompt_tokens < 10
-
-
-@pytest.mark.parametrize("step", [step for step in SYNTHESIS if step.has_grammar], ids=lambda step: step.name)
-def test_an_answer_under_a_steps_grammar_is_read_whole(model: LlamaCppGenerator, step: Step) -> None:
-    """135 million parameters cannot follow these prompts; under a grammar the form is right all the same."""
-    steps = {step.name: {"grammar": "step", "max_new_tokens": 200}}
-    settings = EmoPillarsSettings.model_validate({"steps": steps, "emotional": 3, "neutral": 1})
-    start = "1. joy" if step is soft_labels.STEP else ""
-    prompt = "Ann meets Bob at the harbour. They are glad.\nAnswer in the form that was asked for."
-    slots = {
-        "utterances": utterances.grammar_slots(settings, OURS.taxonomy),
-        "soft_labels": soft_labels.grammar_slots(OURS.taxonomy),
-    }
-    decoding = step.decoding(getattr(settings.steps, step.name), slots.get(step.name))
-    (answer,) = model.answers([Request(prompt, start)], decoding)
-    assert answer.error is None
-    items = _read(step.name, start + (answer.text or ""))
-    assert items, answer.text
-
-
-def _read(step: str, text: str) -> list[Any]:
-    from etl.emo_pillars.steps.actors import parse_actors
-    from etl.emo_pillars.steps.utterances import parse_utterances
-
-    if step == "soft_labels":
-        return list(labels_with_levels(text, TEMPLATE, 5, OURS.taxonomy.known_names).items)
-    if step == "actors":
-        return list(parse_actors(text, prompt_text("emo_pillars/actors"), cut_off=True).items)
-    return list(parse_utterances(text, prompt_text("emo_pillars/utterances"), cut_off=True).items)
 
 
 def test_a_grammar_that_is_none_is_its_rows_error(model: LlamaCppGenerator) -> None:

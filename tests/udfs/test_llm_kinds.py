@@ -10,21 +10,20 @@ from udfs.llm_kinds import kind_of, kinds
 
 
 @pytest.mark.parametrize(
-    ("uri", "prefix", "in_files", "shared", "whole_gpu"),
+    ("uri", "prefix", "in_files", "shared"),
     [
-        ("openai:gpt:latest", "openai:", False, True, False),
-        ("recorded:answers.jsonl", "recorded:", False, False, False),
-        ("gguf:hf:a/b", "gguf:", True, False, False),
-        ("vllm:file:/models/m", "vllm:", True, True, True),
-        ("hf:a/b@main", "", True, False, False),
-        ("models:/edos-augmenter@champion", "", True, False, False),
-        ("ggufs:x", "", True, False, False),
-        ("", "", True, False, False),
+        ("openai:gpt:latest", "openai:", False, True),
+        ("recorded:answers.jsonl", "recorded:", False, False),
+        ("gguf:hf:a/b", "gguf:", True, False),
+        ("hf:a/b@main", "", True, False),
+        ("models:/edos-augmenter@champion", "", True, False),
+        ("ggufs:x", "", True, False),
+        ("", "", True, False),
     ],
 )
-def test_a_prefix_chooses_the_kind(uri: str, prefix: str, in_files: bool, shared: bool, whole_gpu: bool) -> None:
+def test_a_prefix_chooses_the_kind(uri: str, prefix: str, in_files: bool, shared: bool) -> None:
     kind = kind_of(uri)
-    assert (kind.prefix, kind.in_files, kind.shared, kind.whole_gpu) == (prefix, in_files, shared, whole_gpu)
+    assert (kind.prefix, kind.in_files, kind.shared) == (prefix, in_files, shared)
 
 
 def test_each_kind_has_a_prefix_of_its_own_and_messages_name_it() -> None:
@@ -34,7 +33,7 @@ def test_each_kind_has_a_prefix_of_its_own_and_messages_name_it() -> None:
         assert prefix in schemes()
 
 
-@pytest.mark.parametrize("uri", ["gguf:openai:x", "vllm:gguf:file:x", "gguf:vllm:hf:a/b"])
+@pytest.mark.parametrize("uri", ["gguf:openai:x", "gguf:gguf:file:x"])
 def test_no_kind_follows_another(uri: str, tmp_path: Path) -> None:
     with pytest.raises(InputError, match="is followed by hf:, pkg:, file: or models:/"):
         resolve(uri, tmp_path)
@@ -44,7 +43,6 @@ def test_no_kind_follows_another(uri: str, tmp_path: Path) -> None:
     ("text", "in_files", "installed"),
     [
         ("gguf:pkg:llm", True, True),
-        ("vllm:hf:a/b", True, False),
         ("file:/m", True, True),
         ("openai:x", False, False),
         ("recorded:x.jsonl", False, False),

@@ -22,7 +22,6 @@ from udfs.models.classifiers.multi_label_classifier import (
 from udfs.models.classifiers.multi_label_metrics import (
     THRESHOLDS,
     best_threshold,
-    best_thresholds,
     class_rows,
     counts_at,
     macro_and_micro,
@@ -159,23 +158,6 @@ def test_the_threshold_is_the_best_of_the_grid_and_the_lowest_of_equals() -> Non
         multi_label_metrics(probabilities, np.zeros_like(truth), 0.5)
 
 
-def test_each_label_has_its_best_threshold_where_its_rows_suffice() -> None:
-    random = np.random.default_rng(7)
-    truth = np.zeros((60, 3), dtype=bool)
-    truth[:20, 0] = True
-    truth[:8, 1] = True
-    truth[:4, 2] = True
-    probabilities = 0.1 * random.random((60, 3)) + np.where(truth, [0.7, 0.3, 0.8], [0.2, 0.1, 0.1])
-    shared = best_threshold(probabilities, truth)
-    each = best_thresholds(probabilities, truth, shared)
-    assert 0.2 < each[0] <= 0.7
-    assert 0.1 < each[1] <= 0.3
-    assert each[2] == shared
-    figures = [multi_label_metrics(probabilities, truth, one)["macro_f1"] for one in (shared, each)]
-    assert figures[1] >= figures[0]
-    assert counts_at(probabilities, truth, each)[1].tolist()[:2] == [20, 8]
-
-
 def test_its_loss_is_the_mean_over_labels_summed_over_rows(encoders: dict[str, Path]) -> None:
     model = model_of(encoders["bert"])
     logits = torch.tensor([[2.0, -1.0, 0.0], [0.5, 0.5, -3.0]])
@@ -214,19 +196,6 @@ def test_a_training_keeps_the_last_epoch_with_its_threshold(encoders: dict[str, 
     assert rows[0][0] == "threshold"
     assert len(rows) == 92
     assert [row["support"] for row in model.class_figures(answers, [labels for _, labels in ROWS])] == [3, 3, 1]
-
-
-def test_a_training_may_choose_each_labels_threshold(encoders: dict[str, Path], tmp_path: Path) -> None:
-    many = [row for row in ROWS for _ in range(5)]
-    result = train(encoders["bert"], tmp_path / "model", OPTIONS.model_copy(update={"thresholds": "per_label"}), many)
-    model = MultiLabelClassifier.load(result.path)
-    assert model.label_thresholds == [result.metrics[f"threshold_{label}"] for label in LABELS] == model.cutoffs
-    answers = model.probabilities([passage for passage, _ in many], 4).numpy()
-    truths = [labels for _, labels in many]
-    assert model.figures(answers, truths)["macro_f1"] == result.metrics["macro_f1"]
-    again = starting_model(result.path, many, LABELS, OPTIONS)
-    assert again.label_thresholds is None
-    assert again.cutoffs == model.threshold
 
 
 def test_the_best_epoch_is_kept_where_that_is_asked(encoders: dict[str, Path], tmp_path: Path) -> None:

@@ -1,30 +1,21 @@
 """Classifiers as MLflow pyfuncs: the answers of the tables, from a logged folder without pickles."""
 
-import ast
 import json
-import os
 import re
-import shutil
-import subprocess
-import sys
-import time
-import urllib.request
 from pathlib import Path
 from typing import Any
 
 import mlflow
 import pandas as pd
 import pytest
-import yaml
 from mlflow.models import Model
 
 from conf.errors import InputError
 from etl.pipeline.model_loader import resolve
 from etl.training.model_card import model_card
-from etl.training.served_files import PACKAGES, add_served_files, imports, modules
+from etl.training.served_files import add_served_files
 from etl.training.signatures import EXAMPLES, SERVED, signature_of
 from etl.training.tracking import FLAVOR
-from tests.ports import free_port
 from tests.udfs.tiny_models import tiny_encoder
 from udfs.models.classifiers.classifier import load_encoder
 from udfs.models.classifiers.dialogue_classifier import DialogueClassifier
@@ -34,7 +25,6 @@ from udfs.predict import top_labels
 from udfs.serving import SERVED as SERVED_MODELS
 from udfs.serving import ServedClassifier
 
-REPOSITORY = Path(__file__).resolve().parents[2]
 LABELS = ("sad", "glad", "neutral")
 TEXTS = ["i am sad", "happy happy joy", "the dog"]
 
@@ -136,72 +126,6 @@ def test_a_logged_model_has_an_example_that_it_answers(encoder: Path, tmp_path: 
         assert mlflow.pyfunc.load_model(str(folder)).predict(example)["error"].isna().all()
 
 
-def test_a_training_from_a_zip_copies_the_same_modules(tmp_path: Path) -> None:
-    """As on a cluster, to which the packages come as one zip."""
-    for package in ("conf", "etl", "udfs"):
-        shutil.copytree(REPOSITORY / package, tmp_path / "tree" / package, ignore=shutil.ignore_patterns("__pycache__"))
-    packages = shutil.make_archive(str(tmp_path / "packages"), "zip", tmp_path / "tree")
-    program = f"""
-import sys
-sys.path.insert(0, {packages!r})
-from pathlib import Path
-from mlflow.models import Model
-from etl.training import served_files
-assert served_files.__file__.startswith({packages!r}), served_files.__file__
-served_files.add_served_files(Path("model"), Model(), "weak_labeler")
-"""
-    (tmp_path / "model").mkdir()
-    done = subprocess.run([sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True, timeout=300)
-    assert done.returncode == 0, done.stderr[-2000:]
-    code = tmp_path / "model" / "code"
-    copied = {path.relative_to(code).as_posix() for path in code.rglob("*.py")}
-    assert copied == {"edos_served.py", *(f"edos_modules/{name}" for name in modules())}
-
-
-def test_its_environment_names_the_packages_that_it_imports(encoder: Path, tmp_path: Path) -> None:
-    folder = logged(WeakLabeler(*load_encoder(encoder), LABELS), tmp_path / "weak")
-    wanted = (folder / "requirements.txt").read_text().split()
-    assert [line.partition("==")[0] for line in wanted] == list(PACKAGES)
-    assert not [line for line in wanted if "+" in line]
-    conda = yaml.safe_load((folder / "conda.yaml").read_text())
-    assert conda["dependencies"][-1] == {"pip": wanted}
-    known = {"yaml" if name == "PyYAML" else name for name in PACKAGES} | set(sys.stdlib_module_names)
-    for source in modules().values():
-        for node in imports(ast.parse(source)):
-            names = [one.name for one in node.names] if isinstance(node, ast.Import) else []
-            if isinstance(node, ast.ImportFrom) and node.module:
-                names = [node.module]
-            others = {name.partition(".")[0] for name in names} - known - {"conf", "etl", "udfs"}
-            assert not others, source
-
-
-def test_they_are_read_where_the_package_is_not_installed(encoder: Path, tmp_path: Path) -> None:
-    folders = [str(logged(model, tmp_path / model.kind)) for model in models(encoder)]
-    program = f"""
-import sys
-from pathlib import Path
-
-here = {str(Path(__file__).resolve().parents[2])!r}
-sys.meta_path = [finder for finder in sys.meta_path if "editable" not in type(finder).__name__.lower()
-                 and "editable" not in getattr(finder, "__name__", "").lower()]
-sys.path = [place for place in sys.path if place and Path(place).resolve() != Path(here)]
-import mlflow
-from mlflow.models import Model
-
-for folder in {folders!r}:
-    example = Model.load(folder).load_input_example(folder)
-    answered = mlflow.pyfunc.load_model(folder).predict(example)
-    print(int(answered["error"].isna().all()))
-import udfs.serving
-
-assert Path(udfs.serving.__file__).is_relative_to({folders[0]!r}), udfs.serving.__file__
-"""
-    env = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
-    done = subprocess.run([sys.executable, "-c", program], cwd=tmp_path, env=env, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr[-2000:]
-    assert done.stdout.split() == ["1"] * len(folders)
-
-
 def test_what_serves_a_model_is_no_content_of_it(encoder: Path, tmp_path: Path) -> None:
     model = WeakLabeler(*load_encoder(encoder), LABELS)
     model.eval().save(tmp_path / "bare")
@@ -215,46 +139,3 @@ def test_another_kind_is_refused(tmp_path: Path) -> None:
     (tmp_path / "head.json").write_text('{"kind": "turn_pair_classifier"}')
     with pytest.raises(InputError, match="turn_pair_classifier is not served"):
         ServedClassifier(tmp_path)
-
-
-@pytest.mark.slow
-def test_a_served_model_answers_a_request(encoder: Path, tmp_path: Path) -> None:
-    model = WeakLabeler(*load_encoder(encoder), LABELS)
-    folder = logged(model, tmp_path / "weak")
-    port = free_port()
-    command = [sys.executable, "-m", "mlflow", "models", "serve", "-m", str(folder), "--env-manager", "local"]
-    server = subprocess.Popen(
-        [*command, "-h", "127.0.0.1", "-p", str(port)],
-        cwd=Path(__file__).parents[2],
-        start_new_session=True,
-        env={
-            **os.environ,
-            "PYTHONPATH": str(Path(__file__).parents[2]),
-            "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
-        },
-    )
-    try:
-        body = json.dumps({"dataframe_records": [{"text": text} for text in TEXTS]}).encode()
-        request = urllib.request.Request(
-            f"http://127.0.0.1:{port}/invocations", body, {"Content-Type": "application/json"}
-        )
-        answer = _answer(request, server, seconds=240)
-    finally:
-        os.killpg(server.pid, 15)
-        server.wait(30)
-    scores = model.probabilities(TEXTS, 4).numpy()
-    assert [(row["label"], row["confidence"]) for row in answer["predictions"]] == [
-        top_labels(row, LABELS, 1)[0] for row in scores
-    ]
-
-
-def _answer(request: urllib.request.Request, server: subprocess.Popen, seconds: float) -> dict:
-    deadline = time.monotonic() + seconds
-    while True:
-        try:
-            with urllib.request.urlopen(request, timeout=30) as response:
-                return json.load(response)
-        except OSError:
-            if server.poll() is not None or time.monotonic() > deadline:
-                raise
-            time.sleep(1)

@@ -11,22 +11,19 @@ import pytest
 
 from conf.errors import InputError
 from conf.training_options import ClassifierOptions
-from etl.subtitles.turn_features import FeatureSpace, LemmaTable, PairContext
-from etl.subtitles.turn_ragged import Ragged
+from etl.subtitles.turn_features import FeatureSpace, LemmaTable
 from etl.subtitles.turn_scorers import (
     BOTH,
-    CASCADE,
     EQUAL_WEIGHTS,
     BothScorer,
-    CascadeScorer,
     EncoderScorer,
     fitted_weights,
     save_both,
-    save_cascade,
     turn_scorer,
 )
 from etl.subtitles.turn_segmenter import TurnSegmenter
 from etl.training.loop.train import train_model
+from tests.turn_contexts import pair_context
 from tests.udfs.tiny_models import tiny_encoder
 from udfs.models.classifiers.turn_pair_classifier import LABELS, SentencePair, TurnPairClassifier
 from udfs.models.trainable import TrainingRows
@@ -84,42 +81,12 @@ def test_a_folder_tells_which_kind_it_holds(pair_model: Path, tmp_path: Path, sp
     scorer = turn_scorer(pair_model, lemmas, 8, 1)
     assert scorer == EncoderScorer(str(pair_model), 8, 1)
     texts = pa.array(["why did you cry ?", "i am so sad", "it was very dark"])
-    none = PairContext(np.array([-1, -1], np.int8), Ragged(np.zeros(2, np.int64), np.zeros(0, np.uint64)), np.ones(2))
+    none = pair_context([-1, -1])
     margins = scorer(texts, np.array([0, 1]), np.array([1, 2]), none)
     assert margins[0] > 0 > margins[1]
     (tmp_path / "head.json").write_text(json.dumps({"kind": "weak_labeler"}))
     for folder in (tmp_path, tmp_path / "none"):
         with pytest.raises(InputError):
-            turn_scorer(folder, lemmas, 8, 1)
-
-
-def test_a_cascade_asks_the_encoder_where_the_svm_is_unsure(pair_model: Path, tmp_path: Path) -> None:
-    lemmas = LemmaTable.of({})
-    space = FeatureSpace(2**10)
-    folder = tmp_path / "model"
-    shutil.copytree(pair_model, save_cascade(folder, TurnSegmenter(np.zeros(2**10), 0.3, space), 0.5))
-    scorer = turn_scorer(folder, lemmas, 8, 1)
-    assert isinstance(scorer, CascadeScorer)
-    assert scorer.encoder.path == str(folder / "encoder")
-    texts = pa.array(["why did you cry ?", "i am so sad", "it was very dark"])
-    left = np.array([0, 1, 0])
-    right = np.array([1, 2, 1])
-    genres = Ragged(np.zeros(3, np.int64), np.zeros(0, np.uint64))
-    pairs = PairContext(np.full(3, -1, np.int8), genres, np.ones(3))
-    odds = scorer.encoder(texts, left, right, pairs)
-    unsure = scorer(texts, left, right, pairs)
-    assert unsure == pytest.approx((0.3 + odds) / 2)
-    assert unsure[0] > 0 > unsure[1]
-    assert unsure[0] == unsure[2]
-    sure = CascadeScorer(scorer.svm, scorer.encoder, 0.3)
-    assert sure(texts, left, right, pairs).tolist() == [0.3, 0.3, 0.3]
-    damaged = "cannot be read"
-    other_format = "not of this version's format"
-    earlier = '{"sure_margin": 0.5}'
-    numbered = '{"sure_margin": 0.5, "format": 1}'
-    for text, fault in {"{}": damaged, "[]": damaged, earlier: other_format, numbered: other_format}.items():
-        (folder / CASCADE).write_text(text)
-        with pytest.raises(InputError, match=f"{fault}.*train it again"):
             turn_scorer(folder, lemmas, 8, 1)
 
 
@@ -135,11 +102,11 @@ def test_both_are_added_at_every_pair(pair_model: Path, tmp_path: Path) -> None:
     texts = pa.array(["why did you cry ?", "i am so sad", "it was very dark"])
     left = np.array([0, 1])
     right = np.array([1, 2])
-    none = PairContext(np.full(2, -1, np.int8), Ragged(np.zeros(2, np.int64), np.zeros(0, np.uint64)), np.ones(2))
+    none = pair_context([-1, -1])
     odds = scorer.encoder(texts, left, right, none)
     assert scorer(texts, left, right, none) == pytest.approx(0.5 * 3.0 + 0.25 * odds - 1.0)
     empty = np.zeros(0, np.int64)
-    nobody = PairContext(np.zeros(0, np.int8), Ragged(empty, np.zeros(0, np.uint64)), np.zeros(0))
+    nobody = pair_context([])
     assert scorer(texts, empty, empty, nobody).shape == (0,)
     kept = json.loads((folder / BOTH).read_text())
     for change, fault in {

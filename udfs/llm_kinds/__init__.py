@@ -49,7 +49,6 @@ class Kind:
         in_files: whether the URI of a model in files follows the prefix; False for a served model, whose name is its
             identity.
         shared: whether all work of a worker has one generator, the client of a server.
-        whole_gpu: whether each task needs a GPU of its own.
         check_files: raises an InputError where the resolved folder has no model that can be run so.
         check: raises an InputError where the driver finds that the model cannot be reached.
         prompts_per_minute: of a core and minute, for planning batches; None: as the stage declares for the smallest
@@ -63,7 +62,6 @@ class Kind:
     load: Callable[[Source], Generator]
     in_files: bool = True
     shared: bool = False
-    whole_gpu: bool = False
     check_files: Callable[[Path], None] | None = None
     check: Callable[[Source], None] | None = None
     prompts_per_minute: float | None = None

@@ -46,13 +46,6 @@ FROM subtitles.dialogues AS dialogue JOIN subtitles.turn_scores AS scored ON sco
 LATERAL VIEW explode(filter(sequence(0, size(scored.scores)), one -> one >= dialogue.turns[0].sentence_first
   AND one < element_at(dialogue.turns, -1).sentence_last)) AS border
 UNION ALL /* where it is there */
-SELECT dialogue.dialogue_id, dialogue.source_path, 55, 'arbiter', told.sentence,
-       CASE WHEN told.opens THEN 'opens a turn' ELSE 'goes on' END, NULL, told.model,
-       concat('subtitles', '.arbitrated_borders'), 'arbitrate_borders'
-FROM subtitles.dialogues AS dialogue JOIN subtitles.arbitrated_borders AS told
-  ON told.source_path = dialogue.source_path AND told.sentence > dialogue.turns[0].sentence_first
-  AND told.sentence <= element_at(dialogue.turns, -1).sentence_last
-UNION ALL /* where it is there */
 SELECT dialogue_id, source_path, 60, 'raw dialogue', NULL, concat(size(turns), ' turns'),
        concat('sentences ', turns[0].sentence_first, ' to ', element_at(turns, -1).sentence_last), NULL,
        concat('subtitles', '.dialogues'), 'segment_dialogues'

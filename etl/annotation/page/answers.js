@@ -1,6 +1,6 @@
 // Answers as they leave the page: JSON, and CSV that no spreadsheet takes for formulas.
 
-const COLUMNS = ['batch_id', 'hit_id', 'worker_id', 'item_id', 'position', 'question', 'value', 'other', 'seconds', 'submitted', 'seat', 'sign'];
+const COLUMNS = ['batch_id', 'hit_id', 'worker_id', 'item_id', 'position', 'question', 'value', 'other', 'seconds', 'submitted'];
 
 function answersOf(batch, hit, work) {
   return {
@@ -8,7 +8,6 @@ function answersOf(batch, hit, work) {
     batch_id: batch.batch_id,
     hit_id: hit.id,
     worker_id: work.worker,
-    ...(work.sign ? { seat: work.seat, sign: work.sign } : {}),
     started: work.started,
     submitted: new Date().toISOString(),
     answers: hit.items.map((item, place) => ({
@@ -30,7 +29,6 @@ function asCsv(done) {
   const rows = done.answers.flatMap((item) => Object.entries(item.answers).map(([question, one]) => [
     done.batch_id, done.hit_id, done.worker_id, item.item_id, item.position, question,
     one.values ? one.values.join('|') : one.value, one.other ? 'true' : 'false', item.seconds, done.submitted,
-    done.seat, done.sign,
   ]));
   return [COLUMNS, ...rows].map((row) => `${row.map(cell).join(',')}\r\n`).join('');
 }

@@ -78,8 +78,6 @@ function startScreen(message) {
 function begin(chosen, name) {
   hit = chosen;
   work = workOn(batch, hit, name);
-  const link = address();
-  if (link.get('sign') && link.get('hit') === hit.id) Object.assign(work, { seat: link.get('seat') ?? '', sign: link.get('sign') });
   history.replaceState(null, '', `#${new URLSearchParams({ hit: hit.id })}`);
   screen();
 }

@@ -197,7 +197,6 @@ STEP = Step(
     key="plot_id",
     item=f"name: string, description: string, actor: string, {FAULTS}",
     parse=_judged,
-    has_grammar=True,
     schema=lambda taxonomy: list_schema("characters", name={"type": "string"}, description={"type": "string"}),
 )
 
@@ -212,7 +211,7 @@ def requests(plots: DataFrame, decoding: DecodingSettings, wording: Wording = OU
     prompt = actors_prompt(F.col("plot"), wording)
     units = plots.select("plot_id", "plot")
     template = STEP.template(wording=wording)
-    return with_requests(units, prompt, STEP.decoding(decoding, wording=wording), template=template)
+    return with_requests(units, prompt, STEP.decoding(decoding, wording), template=template)
 
 
 def rows(answers: DataFrame, quality: Any, wording: Wording = OURS) -> Outcome:

@@ -36,7 +36,7 @@ def parse_cleaned(answer: str, template: str, cut_off: bool = False) -> Parsed:
 def _judged(answer: str, cut_off: bool, rules: Rules, given: Mapping[str, Any]) -> Parsed:
     parsed = parse_cleaned(answer, rules.template, cut_off)
     texts = [(given.get("context") or "") if one.unchanged else one.text for one in parsed.items]
-    faults = [text_faults(text, given.get("labels") or (), rules.names, rules.quality) for text in texts]
+    faults = [text_faults(text, given.get("labels") or (), rules.names) for text in texts]
     return judged(parsed, texts, faults, rules.quality.reject)
 
 

@@ -21,7 +21,7 @@ from etl.pipeline.outcome import Outcome
 def _judged(answer: str, cut_off: bool, rules: Rules, given: Mapping[str, Any]) -> Parsed:
     parsed = parse_prose(answer, rules.template, cut_off)
     texts = [one.text for one in parsed.items]
-    faults = [text_faults(text, given.get("labels") or (), rules.names, rules.quality) for text in texts]
+    faults = [text_faults(text, given.get("labels") or (), rules.names) for text in texts]
     return judged(parsed, texts, faults, rules.quality.reject)
 
 

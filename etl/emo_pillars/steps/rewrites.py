@@ -21,7 +21,7 @@ from etl.emo_pillars.answers import (
 from etl.emo_pillars.examples import with_needed_context
 from etl.emo_pillars.prompts import PLAIN, emotions, spoken_slots
 from etl.emo_pillars.prose import prose
-from etl.emo_pillars.quality import SHORT, judged, text_faults
+from etl.emo_pillars.quality import LEAST_WORDS, SHORT, judged, text_faults
 from etl.emo_pillars.quotes import quotations, unquoted, without_labels
 from etl.emo_pillars.remarks import without_opening
 from etl.emo_pillars.step import OURS, PROSE, Rules, Step, Wording, text_schema
@@ -35,6 +35,8 @@ _SPEAKER = re.compile(r"[A-Z][\w .'’-]{0,40}:\s*(?=[\"“«])")
 _BESIDE = re.compile(
     r"\W*|\s*[(\[].*[)\]]\W*|\s*(?:/|or\b|and\b|[-–—]|,)\s*[\"“«].*|\s*(?:→|[-=]>).*", re.IGNORECASE | re.DOTALL
 )
+LONGEST_REWRITE = 2.0
+"""Words of a rewritten utterance to one of the original."""
 MORE_WORDS = 10
 """Words that a rewritten utterance may always have beyond its share of the original."""
 _FIRST = frozenset(words_of("I me my mine myself we us our ours ourselves"))
@@ -77,21 +79,20 @@ def _spoken(text: str) -> str | None:
     return bare if bare != line else None
 
 
-def rewrite_faults(text: str, given: Mapping[str, Any], emotions: Collection[str], quality: Any) -> list[str]:
+def rewrite_faults(text: str, given: Mapping[str, Any], emotions: Collection[str]) -> list[str]:
     """Return the faults of a rewritten utterance: also its length and its person.
 
     Args:
         text: the rewritten utterance.
         given: the original ``utterance``, the ``actor`` who says it, and its ``labels``.
         emotions: all known names of emotions.
-        quality: the section ``emo_pillars.quality``.
     """
-    found = text_faults(text, given.get("labels") or (), emotions, quality)
+    found = text_faults(text, given.get("labels") or (), emotions)
     words = words_of(text)
     before = words_of(given.get("utterance") or "")
-    if len(words) < quality.least_words:
+    if len(words) < LEAST_WORDS:
         found.append(SHORT)
-    if before and len(words) > quality.longest_rewrite * len(before) + MORE_WORDS:
+    if before and len(words) > LONGEST_REWRITE * len(before) + MORE_WORDS:
         found.append(LONG)
     if words == before:
         found.append(UNCHANGED)
@@ -115,7 +116,7 @@ def is_of_other_person(words: Sequence[str], before: Sequence[str], actor: str) 
 def _judged(answer: str, cut_off: bool, rules: Rules, given: Mapping[str, Any]) -> Parsed:
     parsed = parse_rewrite(answer, rules.template, cut_off, rules.names)
     texts = [one.text for one in parsed.items]
-    faults = [rewrite_faults(text, given, rules.names, rules.quality) for text in texts]
+    faults = [rewrite_faults(text, given, rules.names) for text in texts]
     return judged(parsed, texts, faults, rules.quality.reject)
 
 

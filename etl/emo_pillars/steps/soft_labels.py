@@ -8,10 +8,10 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from conf.llm_settings import DecodingSettings
-from conf.taxonomy import GOEMOTIONS, EmotionTaxonomy
+from conf.taxonomy import GOEMOTIONS
 from etl.emo_pillars.answers import ARROW, Line, Parsed, Rejected, echoes, lines_of, without_emoji, without_repeats
 from etl.emo_pillars.labels import Names, known_only
-from etl.emo_pillars.prompts import PLAIN, definitions, labels_of_grammar
+from etl.emo_pillars.prompts import PLAIN, definitions
 from etl.emo_pillars.quality import judged
 from etl.emo_pillars.step import MAPPED, OURS, Rules, Step, Wording, list_schema
 from etl.llm.json_answers import LABEL, LEVEL, WHY, field, json_records, text_of, unwrapped
@@ -20,6 +20,8 @@ from etl.llm.requests import answered_request, with_requests
 from etl.pipeline.outcome import Outcome
 
 FEW_LABELS = "few_labels"
+LEAST_LABELS = 2
+"""Labels with levels of an utterance."""
 EQUAL_LEVELS = "equal_levels"
 _ON_ONE_LINE = re.compile(
     r"(?<=[\d)\]%])(?:[,;]?[ \t]+(?=\d{1,2}[.)]\s*[A-Za-z])"
@@ -174,16 +176,16 @@ def labels_with_levels(answer: str, template: str, top: int, names: Names) -> Pa
     return known_only(found, MappedLabel, lambda one: f"{one.raw_label} {one.level}", names)
 
 
-def label_faults(levels: Sequence[tuple[str, float]], quality: Any) -> list[str]:
+def label_faults(levels: Sequence[tuple[str, float]]) -> list[str]:
     """Return the faults of an utterance's labels with levels: too few labels, or three and more of one level."""
-    found = [FEW_LABELS] if len({label for label, _ in levels}) < quality.least_labels else []
+    found = [FEW_LABELS] if len({label for label, _ in levels}) < LEAST_LABELS else []
     equal = len(levels) > 2 and len({level for _, level in levels}) == 1
     return [*found, EQUAL_LEVELS] if equal else found
 
 
 def _judged(answer: str, cut_off: bool, rules: Rules, given: Mapping[str, Any]) -> Parsed:
     parsed = labels_with_levels(answer, rules.template, rules.top, rules.names)
-    faults = label_faults([(one.label, one.level) for one in parsed.items], rules.quality)
+    faults = label_faults([(one.label, one.level) for one in parsed.items])
     texts = [f"{one.raw_label} {one.level}" for one in parsed.items]
     return judged(parsed, texts, [faults for _ in texts], rules.quality.reject)
 
@@ -195,7 +197,6 @@ STEP = Step(
     item=f"raw_label: string, level: double, reasoning: string, {MAPPED}",
     parse=_judged,
     form="shared",
-    has_grammar=True,
     resources=(GOEMOTIONS,),
     schema=lambda taxonomy: list_schema("labels", label={"enum": [*taxonomy.names]}, level={"type": "number"}),
 )
@@ -223,11 +224,6 @@ def soft_labels_prompt(
     return filled(STEP.template(form, wording), slots)
 
 
-def grammar_slots(taxonomy: EmotionTaxonomy) -> dict[str, str]:
-    """Return the slots of the grammar."""
-    return {"labels": labels_of_grammar(taxonomy, neutral=True)}
-
-
 def requests(
     utterances: DataFrame, top_labels: int, order: str, decoding: DecodingSettings, wording: Wording = OURS
 ) -> DataFrame:
@@ -236,7 +232,7 @@ def requests(
     prompt = soft_labels_prompt(F.col("utterance"), primary, top_labels, order, wording)
     units = utterances.select("utterance_id", "utterance", "label")
     start = soft_labels_start(primary) if decoding.response_format is None else None  # JSON begins with a bracket
-    decoded = STEP.decoding(decoding, grammar_slots(wording.taxonomy), wording)
+    decoded = STEP.decoding(decoding, wording)
     return with_requests(units, prompt, decoded, start, template=STEP.template(order, wording))
 
 

@@ -26,8 +26,8 @@ from etl.emo_pillars.answers import (
     words_of,
 )
 from etl.emo_pillars.labels import Names, known_only
-from etl.emo_pillars.prompts import NEUTRAL, PLAIN, definitions, labels_of_grammar
-from etl.emo_pillars.quality import SHORT, judged, text_faults
+from etl.emo_pillars.prompts import NEUTRAL, PLAIN, definitions
+from etl.emo_pillars.quality import LEAST_WORDS, SHORT, judged, text_faults
 from etl.emo_pillars.quotes import quotations, unquoted, without_labels
 from etl.emo_pillars.refusals import refuses
 from etl.emo_pillars.step import MAPPED, OURS, Rules, Step, Wording, child_id, list_schema
@@ -37,6 +37,8 @@ from etl.llm.requests import answered_request, with_requests
 from etl.pipeline.outcome import Outcome
 
 SAME = "same_across_emotions"
+SAMENESS = 0.8
+"""Jaccard of the words of two utterances of different emotions in one answer that are a fault."""
 MOST_WORDS = 100
 MOST_LABELS = 5
 """Names of emotions that are removed on each side of an utterance."""
@@ -269,16 +271,16 @@ def labelled_utterances(answer: str, template: str, cut_off: bool, names: Names,
     return known_only(found, LabelledUtterance, lambda one: f"{one.raw_label}: {one.utterance}", names)
 
 
-def utterance_faults(said: Sequence[tuple[str, str]], emotions: Collection[str], quality: Any) -> list[list[str]]:
+def utterance_faults(said: Sequence[tuple[str, str]], emotions: Collection[str]) -> list[list[str]]:
     """Return the faults of an answer's utterances, given as (label, text): also nearly equal ones of other emotions."""
     bags = [frozenset(words_of(text)) - set(emotions) for _, text in said]
     found = []
     for place, (label, text) in enumerate(said):
-        faults = text_faults(text, [label], emotions, quality)
-        if len(words_of(text)) < quality.least_words:
+        faults = text_faults(text, [label], emotions)
+        if len(words_of(text)) < LEAST_WORDS:
             faults.append(SHORT)
         others = (bag for other, bag in zip(said, bags, strict=True) if other[0] != label)
-        if any(_jaccard(bags[place], bag) >= quality.sameness for bag in others):
+        if any(_jaccard(bags[place], bag) >= SAMENESS for bag in others):
             faults.append(SAME)
         found.append(faults)
     return found
@@ -291,7 +293,7 @@ def _jaccard(one: frozenset[str], other: frozenset[str]) -> float:
 def _judged(answer: str, cut_off: bool, rules: Rules, given: Mapping[str, Any]) -> Parsed:
     parsed = labelled_utterances(answer, rules.template, cut_off, rules.names, rules.neutral)
     said = [(one.label, one.utterance) for one in parsed.items]
-    faults = utterance_faults(said, rules.names, rules.quality)
+    faults = utterance_faults(said, rules.names)
     return judged(parsed, [text for _, text in said], faults, rules.quality.reject)
 
 
@@ -302,7 +304,6 @@ STEP = Step(
     item=f"raw_label: string, utterance: string, reasoning: string, {MAPPED}",
     parse=_judged,
     form="shared",
-    has_grammar=True,
     resources=(GOEMOTIONS,),
     schema=lambda taxonomy: list_schema(
         "utterances", emotion={"enum": [*taxonomy.names]}, utterance={"type": "string"}
@@ -329,16 +330,6 @@ def _asked_for(emotional: int, taxonomy: EmotionTaxonomy) -> int:
     return min(emotional, len(taxonomy.emotions))
 
 
-def grammar_slots(asked: UtterancePrompt, taxonomy: EmotionTaxonomy) -> dict[str, str]:
-    """Return the slots of the grammar. A repetition is one less than the number: the first one stands before it."""
-    return {
-        "labels": labels_of_grammar(taxonomy, neutral=False),
-        "emotional": str(_asked_for(asked.emotional, taxonomy) - 1),
-        "neutral": str(max(asked.neutral - 1, 0)),
-        "with_neutral": str(int(asked.neutral > 0)),
-    }
-
-
 def requests(
     actors: DataFrame,
     plots: DataFrame,
@@ -350,7 +341,7 @@ def requests(
     """Return one prompt per actor (Emo Pillars 3.2)."""
     units = actors.select("actor_id", "plot_id", "actor").join(plots.select("plot_id", "plot"), "plot_id")
     prompt = utterances_prompt(F.col("plot"), F.col("actor"), asked.emotional, asked.neutral, order, wording)
-    decoded = STEP.decoding(decoding, grammar_slots(asked, wording.taxonomy), wording)
+    decoded = STEP.decoding(decoding, wording)
     return with_requests(units, prompt, decoded, together=F.col("plot_id"), template=STEP.template(order, wording))
 
 

@@ -9,9 +9,7 @@ from typing import Any
 
 import torch
 from torch import Tensor
-from torch.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn
 
-from conf.errors import InputError
 from conf.training_options import TrainingOptions
 from etl.training.loop.checkpoints import (
     Checkpoints,
@@ -131,19 +129,9 @@ class _Training:
         self.steps = [math.ceil(len(some) / options.effective_batch) for some in self.epoch_rows]
         scheduler = schedule(optimizer, options, sum(self.steps))
         self.stepper = OptimizerStep(model, optimizer, scheduler, options, device)
-        self.average: AveragedModel | None = None
-        if options.average_decay != 0:
-            if self.group.sharded:
-                raise InputError("average_decay cannot be used with a sharded model: set it to 0")
-            self.average = AveragedModel(model, multi_avg_fn=get_ema_multi_avg_fn(options.average_decay))
         self.shuffler = torch.Generator().manual_seed(options.seed)
         self.state = _State()
         self.best: dict[str, Tensor] | None = None
-
-    @property
-    def trained(self) -> TrainableModel:
-        """The model to validate and save, with averaged weights if they are averaged."""
-        return self.model if self.average is None else self.average.module  # type: ignore[return-value]
 
     def run(self, out_dir: Path) -> TrainingResult:
         self._restore()
@@ -169,7 +157,7 @@ class _Training:
         state = self.state
         began = time.monotonic()
         train_loss = self._train_epoch(epoch)
-        metrics = self.trained.validate(self.rows.validation, self.options.batch_size)
+        metrics = self.model.validate(self.rows.validation, self.options.batch_size)
         seconds = time.monotonic() - began
         further = {name: metrics[name] for name in self.model.epoch_metrics}
         loss = metrics[self.model.loss_metric]
@@ -180,7 +168,7 @@ class _Training:
         if best or self.options.keep == "last":
             state.metrics = metrics
         if best and self.options.keep == "best":
-            self.best = weights_of(self.trained, self.group.leads or not self.group.sharded)
+            self.best = weights_of(self.model, self.group.leads or not self.group.sharded)
 
     def _train_epoch(self, epoch: int) -> float:
         """Train on the epoch's rows, and return their mean loss."""
@@ -228,8 +216,6 @@ class _Training:
                 self.stepper.backward(loss * (self.group.size / max(1, count)))
             total += float(loss.detach())
         self.stepper.step()
-        if self.average is not None:
-            self.average.update_parameters(self.model)
         self.state.updates += 1
         total = self.group.total(total, self.stepper.device)
         if self.context.on_update is not None:
@@ -248,8 +234,6 @@ class _Training:
         if self.group.sharded:
             weights = weights_of(self.model, leads) if weights is None else weights
             return self.model.save(out_dir, weights) if leads else out_dir
-        if weights is None and self.average is not None:
-            weights = weights_of(self.trained)
         if weights is not None:
             put_weights(self.model, weights)
         self.model.settle(self.state.metrics)
@@ -272,8 +256,6 @@ class _Training:
         parts["random"]["shuffle"] = self.shuffler.get_state()
         if self.best is not None:
             parts["best"] = self.best
-        if self.average is not None:
-            parts["average"] = weights_of(self.trained)
         self.state.scale = self.stepper.scaler.state_dict()
         self.checkpoints.save(epoch, parts, asdict(self.state))
 
@@ -288,9 +270,6 @@ class _Training:
         put_weights(self.model, parts["weights"])
         put_optimizer_state(self.stepper.optimizer, parts["optimizer"])
         self.best = dict(parts["best"]) if "best" in parts else None
-        if self.average is not None:
-            put_weights(self.trained, parts["average"])
-            self.average.n_averaged.fill_(self.state.updates)  # type: ignore[operator]
         self.shuffler.set_state(parts["random"]["shuffle"])
         rank = f"{self.group.rank}."
         random = {name.removeprefix(rank): one for name, one in parts["random"].items() if name.startswith(rank)}

@@ -24,7 +24,7 @@ from etl.training.held_out_classifiers import ClassifierTest, answers_to
 from etl.training.loop.further import FurtherTraining
 from etl.training.recipes.soft_rows import one_hot, soft_rows, teacher_answers
 from etl.training.registration import Recipe, train_and_register
-from udfs.models.classifiers.classifier import SequenceClassifier, encoder_folder
+from udfs.models.classifiers.classifier import ENCODER, SequenceClassifier
 from udfs.models.classifiers.dialogue_classifier import DialogueClassifier
 from udfs.models.classifiers.distilled import DistilledClassifier, DistilledLabeler, LearnsFromProbabilities
 from udfs.models.classifiers.weak_labeler import WeakLabeler
@@ -140,7 +140,6 @@ def weak_recipe(
         model=WeakLabeler,
         options=options,
         start=partial(WeakLabeler.new, start.path, labels),
-        members=options.members,
         starts_from=start.identity,
         rows=TrainingRows(rows.train, rows.validation),
         test=ClassifierTest(WeakLabeler, rows.held_out, "accuracy", labels, options.device),
@@ -317,7 +316,6 @@ def dialogue_recipe(
         model=DialogueClassifier,
         options=options,
         start=partial(new_dialogue_classifier, start, taxonomy),
-        members=options.members,
         starts_from=start.identity,
         rows=training_rows(rows),
         test=ClassifierTest(DialogueClassifier, rows["test"], "macro_f1", labels, options.device),
@@ -393,7 +391,7 @@ def starting_encoder(run: StageRun, options: DialogueClassifierSettings, plain: 
     if not options.start_from_weak_labeler:
         return run.model(plain)
     labeler = run.model("weak_labeler")
-    return ResolvedModel(encoder_folder(labeler.path), labeler.identity)
+    return ResolvedModel(labeler.path / ENCODER, labeler.identity)
 
 
 def _examples(folder: str, part: str, labels: Sequence[str]) -> WeakExamples:

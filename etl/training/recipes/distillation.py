@@ -31,6 +31,8 @@ from udfs.models.classifiers.distilled import DistilledClassifier, DistilledLabe
 from udfs.models.classifiers.weak_labeler import WeakLabeler
 from udfs.models.trainable import TrainingRows
 
+TEACHER_SHARE = 0.5
+"""Of the teacher's answer in the truth of a labelled sentence."""
 Answers = Callable[[Sequence[Any]], NDArray[Any]]
 """From texts or histories to their probabilities (items, labels)."""
 
@@ -43,10 +45,9 @@ def train_and_register_emotion_student(
     taxonomy: Taxonomy,
     encoder: str,
 ) -> Trained:
-    """Train a small dialogue classifier on the labels and on the large one's answers.
+    """Train a small dialogue classifier on the labels, and on the large one's answers to turns without a label.
 
-    The truth of a labelled row is its label and, with a share, the teacher's answer; an unlabelled one has the answer
-    alone. Champions are chosen on validation rows, and figures are of the test split, as for the large one.
+    Champions are chosen on validation rows, and figures are of the test split, as for the large one.
 
     Args:
         training_dialogues: ``edos.training_dialogues``.
@@ -64,10 +65,6 @@ def train_and_register_emotion_student(
     teacher = run.model("emotion_classifier").required
     answers: Answers = partial(teacher_answers, DialogueClassifier, teacher.path, options)
     run.say(f"{len(rows['train']):,} labelled rows, {len(unlabelled):,} unlabelled ones for the teacher")
-    people = set(rows[CROWD])
-    shares = [options.crowd_teacher_share if row in people else options.teacher_share for row in rows["train"]]
-    learned = mixed(rows["train"], shares, answers, len(labels))
-    crowd = [truth for row, truth in zip(rows["train"], learned, strict=True) if row in people]
     soft = soft_rows(unlabelled, answers(unlabelled))
     start = starting_encoder(run, options, encoder)
     recipe = dialogue_recipe(run, options, taxonomy, start, (rows, dropped), origins_of(training_dialogues))
@@ -75,7 +72,10 @@ def train_and_register_emotion_student(
         recipe,
         model=DistilledClassifier,
         start=partial(DistilledClassifier.new, start.path, labels, weighted=options.weighted),
-        rows=TrainingRows([*learned, *soft], one_hot(rows["validation"], len(labels)), crowd),
+        rows=TrainingRows(
+            [*one_hot(rows["train"], len(labels)), *soft],
+            *(one_hot(rows[part], len(labels)) for part in ("validation", CROWD)),
+        ),
         params={**recipe.params, "unlabelled_rows": len(soft), "teacher": teacher.identity},
         differs=(f"{len(soft):,} unlabelled",),
     )
@@ -92,6 +92,8 @@ def train_and_register_weak_student(
 ) -> Trained:
     """Train a small weak labeler on the labelled sentences and on the large one's answers, as its dialogue kind is.
 
+    The truth of a labelled sentence is the mean of its label and of the teacher's answer.
+
     Args:
         texts: text_hash, text: of turns without a label. Those that are labelled, in any file, are not used.
         run: with the model ``weak_labeler``, the teacher.
@@ -106,7 +108,7 @@ def train_and_register_weak_student(
     unlabelled = first_by_hash(texts, "text_hash", "text", options.unlabelled, known, lambda text: text)
     teacher = run.model("weak_labeler").required
     answers: Answers = partial(teacher_answers, WeakLabeler, teacher.path, options)
-    learned = mixed(rows.train, [options.teacher_share] * len(rows.train), answers, len(labels))
+    learned = mixed(rows.train, answers, len(labels))
     soft = soft_rows(unlabelled, answers(unlabelled))
     start = run.model(encoder_uri)
     recipe = weak_recipe(run, options, taxonomy, start, rows)
@@ -121,18 +123,14 @@ def train_and_register_weak_student(
     return train_and_register(recipe, run)
 
 
-def mixed(rows: Sequence[tuple[Any, int]], shares: Sequence[float], answers: Answers, labels: int) -> SoftRows:
-    """Return labelled rows with the mean of label and teacher's answer, weighted by each row's share of the teacher."""
-    asked = [item for (item, _), share in zip(rows, shares, strict=True) if share > 0]
-    told = iter(soft_rows(asked, answers(asked)) if asked else ())
+def mixed(rows: Sequence[tuple[Any, int]], answers: Answers, labels: int) -> SoftRows:
+    """Return labelled rows with the mean of label and teacher's answer."""
+    told = soft_rows([item for item, _ in rows], answers([item for item, _ in rows]))
     truths = []
-    for (item, hard), share in zip(one_hot(rows, labels), shares, strict=True):
-        if share > 0:
-            _, soft = next(told)
-            both = zip(hard, soft, strict=True)
-            truths.append((item, tuple(round((1 - share) * one + share * other, PLACES) for one, other in both)))
-        else:
-            truths.append((item, hard))
+    for (item, hard), (_, soft) in zip(one_hot(rows, labels), told, strict=True):
+        both = zip(hard, soft, strict=True)
+        truth = tuple(round((1 - TEACHER_SHARE) * one + TEACHER_SHARE * other, PLACES) for one, other in both)
+        truths.append((item, truth))
     return truths
 
 

@@ -69,7 +69,7 @@ def multi_label_recipe(
         dropped: rows of the ledger.
         labels: of the taxonomy, in the order of their ids.
     """
-    begin = partial(starting_model, start.path, rows["train"], labels, typed=options.typed)
+    begin = partial(starting_model, start.path, rows["train"], labels)
     test, choice = (
         ClassifierTest(MultiLabelClassifier, rows[split], "macro_f1", labels, options.device)
         for split in ("test", "validation")

@@ -203,7 +203,7 @@ def chosen_rows(examples: DataFrame, regime: Regime, split: str, options: ReplyT
     if isinstance(options, SteeredReplyTraining) and split == "train":
         steered = content_share(F.col("example_id"), salt="asked") >= options.unasked_share
         intent = F.when(steered, F.col("intent"))
-    most = options.train_rows if split == "train" else options.validation_rows
+    most = None if split == "train" else options.validation_rows
     ordered = rows.orderBy(F.xxhash64("example_id"), "example_id")
     chosen = ordered if most is None else ordered.limit(most)
     return list(chosen.select("context", "reply", intent.alias("intent")).toLocalIterator())

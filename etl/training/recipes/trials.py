@@ -186,5 +186,5 @@ def _trial(
 
 def _common_digest(run: StageRun, options: EmotionClassifierSettings, encoder: str) -> str:
     """Return the digest of the settings and the encoder that all arms share."""
-    shared = options.model_dump(exclude={"name", "seed", "weighted", "calibrated", "members"})
+    shared = options.model_dump(exclude={"name", "seed", "weighted", "calibrated"})
     return trial_digest([shared, starting_encoder(run, options, encoder).identity])

@@ -1,7 +1,7 @@
 """The training of the turn segmenter on transcripts and on turn marks in subtitles.
 
-The setting ``kind`` chooses a linear SVM as in the paper, an encoder that reads both sentences, or one of two ways to
-ask both.
+The setting ``kind`` chooses a linear model of words, marks and times, a linear SVM as in the paper, an encoder that
+reads both sentences, or the SVM and an encoder together.
 """
 
 import tempfile
@@ -15,12 +15,14 @@ from typing import TYPE_CHECKING
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from conf.training_settings import SegmenterOptions, SvmOptions, TurnPairSettings
+from conf.training_settings import SegmenterOptions, TurnPairSettings
 from etl.common.splits import content_share
 from etl.pipeline.model_loader import ResolvedModel, folder_digest
 from etl.pipeline.outcome import Trained
 from etl.pipeline.stage_run import StageRun
-from etl.subtitles.transcript_files import example_frames
+from etl.subtitles.border_segmenter import BorderSegmenter, train_border_segmenter
+from etl.subtitles.known_speakers import known_pairs
+from etl.subtitles.transcript_files import example_frames, known_episodes
 from etl.subtitles.transcripts import transcript_pairs
 from etl.subtitles.turn_evaluation import (
     SEGMENTER,
@@ -31,13 +33,11 @@ from etl.subtitles.turn_evaluation import (
     split_held_out,
 )
 from etl.subtitles.turn_features import FeatureSpace, LemmaTable
-from etl.subtitles.turn_pairs import MARKS, films_by_hash, marked_pairs, transcript_rows, without_leaks
-from etl.subtitles.turn_rule import RuleScorer
-from etl.subtitles.turn_scorers import BothScorer, fitted_weights, save_both, save_cascade, turn_scorer
+from etl.subtitles.turn_pairs import LABELS, MARKS, films_by_hash, marked_pairs, pair_rows, without_leaks
+from etl.subtitles.turn_scorers import BothScorer, fitted_weights, save_both, turn_scorer
 from etl.subtitles.turn_scoring import PairScorer, with_margins
 from etl.subtitles.turn_segmenter import (
     SOURCE_WEIGHTS,
-    TurnSegmenter,
     mask_label_leakage,
     train_turn_segmenter,
 )
@@ -53,6 +53,8 @@ if TYPE_CHECKING:
 
 HELD_OUT_FILMS = 0.2
 VALIDATION_GROUPS = 0.1
+KNOWN_HELD_OUT = 0.1
+"""Share of the episodes with known speakers that is held out."""
 ENCODER_SHARES: Mapping[str, float] = {"dailydialog": 0.0}
 """Share of a source's pairs that an encoder learns from, else all: DailyDialog is written, and each line is a turn."""
 
@@ -62,14 +64,12 @@ class SegmenterKinds:
     """What the kinds of segmenter are trained with.
 
     Attributes:
-        svm: the SVM's options.
-        sure_margin: from which on a cascade's SVM decides alone.
+        lengths: whether the SVM reads lengths and repeated lemmas.
         pairs: the encoder's options.
         encoder: URI of what the encoder kind starts from.
     """
 
-    svm: SvmOptions
-    sure_margin: float
+    lengths: bool
     pairs: TurnPairSettings
     encoder: str
 
@@ -86,7 +86,7 @@ def train_and_register_turn_segmenter(
 
     The champion's alias moves if the model's mean accuracy over the sources is higher than the champion's. The model of
     a pilot, or one that learned from no film, does not replace that of the whole corpus (``Candidate.films``). Where
-    there is too little to learn from, the rule is registered in place of a trained model (:func:`kind_for`).
+    there is too little to learn from, the packaged segmenter is registered (:func:`too_little`).
     """
     training, held_out = pairs_apart(files, widest(options, kinds.pairs), examples, held_out=options.subtitle_pairs)
     training = training.persist()
@@ -95,18 +95,15 @@ def train_and_register_turn_segmenter(
     held = held_out.count()
     if sizes:
         run.say(", ".join(f"{count:,} pairs from {source}" for source, count in sorted(sizes.items())))
-    kind, why = kind_for(options, sum(sizes.values()), training.select("label").distinct().count())
+    why = too_little(options, sum(sizes.values()), training.select("label").distinct().count())
     if why:
         run.say(why)
-    options = options.model_copy(update={"kind": kind})
     # The whole dictionary, because finding the words of the pairs would cost more.
     table = LemmaTable.of(lemma_dictionary(language))
     folder = Path(run.folder)
     pairs = {f"pairs_{source}": str(count) for source, count in sizes.items()}
     params = {
         **options.model_dump(exclude={"name"}),
-        **kinds.svm.model_dump(),
-        "sure_margin": kinds.sure_margin,
         **pairs,
     }
 
@@ -119,15 +116,18 @@ def train_and_register_turn_segmenter(
 
     folder.mkdir(parents=True, exist_ok=True)
     tags = {**training_tags(run, options.name), "kind": "turn_segmenter", DESCRIPTION: ABOUT["turn_segmenter"]}
-    name = title(options.name, options.kind, "+".join(sorted(sizes)) or "no pairs")
+    name = title(options.name, "packaged" if why else options.kind, "+".join(sorted(sizes)) or "no pairs")
     # A shared folder, because a cluster's workers load the new model to score the held-out pairs.
     with (
         tempfile.TemporaryDirectory(dir=folder) as scratch,
         tracked_run(model_store(run.tracking), name, params, tags) as tracked,
     ):
         model = Path(scratch) / "model"
-        train_kind(training, table, run, options, kinds, tracked, model)
-        if options.kind == "both":
+        if why:
+            BorderSegmenter.packaged().save(model)
+        else:
+            train_kind(training, table, run, options, kinds, tracked, model, language)
+        if options.kind == "both" and not why:
             weigh_both(training, scorer_of(model), model, run)
         judged = scored(model)
         evaluation = rule_accuracies(judged).persist()
@@ -150,7 +150,7 @@ def train_and_register_turn_segmenter(
         "accuracy",
         mean_accuracy(evaluation),
         _digest(held_out),
-        films=0 if kind == "rule" else films_behind(files, sizes),
+        films=0 if why else films_behind(files, sizes),
     )
     champion, promotion = promote(run, candidate, lambda path: mean_accuracy(rule_accuracies(scored(path))))
     run.say(f"champion: {promotion.reason}")
@@ -158,23 +158,20 @@ def train_and_register_turn_segmenter(
     return Trained(champion.identity, rows, rows, figures={"accuracy": promotion.score} if held else {})
 
 
-def kind_for(options: SegmenterOptions, pairs: int, answers: int) -> tuple[str, str]:
-    """Return the kind of segmenter that is trained, and why it is not the one asked for, or "".
-
-    An SVM that learned from 1,600 marked pairs is right about as often as the rule (docs/segmentation.md), from fewer
-    less often.
+def too_little(options: SegmenterOptions, pairs: int, answers: int) -> str:
+    """Return why the packaged segmenter is registered and none is trained, or "".
 
     Args:
-        options: the kind and ``min_pairs``.
+        options: ``min_pairs`` among them.
         pairs: how many pairs there are to learn from.
         answers: how many of the two answers occur among them.
     """
-    if options.kind == "rule" or (pairs >= options.min_pairs and answers == 2):
-        return options.kind, ""
+    if pairs >= options.min_pairs and answers == 2:
+        return ""
     found = f"{pairs:,} training pairs" if answers != 1 else f"{pairs:,} training pairs of one answer"
-    return "rule", (
-        f"{found}, fewer than training.turn_segmenter.min_pairs={options.min_pairs:,} of both answers: the rule of"
-        " questions and lengths decides where no mark does; subtitles.turn_examples names transcripts to learn from"
+    return (
+        f"{found}, fewer than training.turn_segmenter.min_pairs={options.min_pairs:,} of both answers: the packaged"
+        " segmenter decides where no mark does; subtitles.turn_examples names files to learn from"
     )
 
 
@@ -189,6 +186,8 @@ def pairs_apart(
 ) -> tuple[DataFrame, DataFrame]:
     """Return training and held-out pairs: transcripts are split by scene, marked subtitles by film.
 
+    Of subtitles with known speakers one episode in ten is held out.
+
     Args:
         files: ``subtitles.files``.
         options: how many pairs and films.
@@ -199,29 +198,29 @@ def pairs_apart(
     training_pairs, held_out_pairs = transcript_pairs(*example_frames(examples))
     marked = marked_pairs(films_by_hash(files, options.films))
     marked_training, marked_held_out = split_held_out(marked, share, fold)
-    transcripts = transcript_rows(held_out_pairs, files.sparkSession)
+    transcripts = pair_rows(held_out_pairs, files.sparkSession)
+    known = pair_rows(known_pairs(known_episodes(examples)), files.sparkSession)
+    known, known_held_out = split_held_out(known, KNOWN_HELD_OUT, fold)
     # The subtitles may include the episodes of the transcripts' held-out scenes.
     marked_training = at_most(without_leaks(marked_training, transcripts), options.subtitle_pairs)
     most = options.subtitle_pairs if held_out is None else held_out
-    judged = transcripts.unionByName(at_most(marked_held_out, most))
-    return transcript_rows(training_pairs, files.sparkSession).unionByName(marked_training), judged
+    judged = transcripts.unionByName(known_held_out).unionByName(at_most(marked_held_out, most))
+    known = without_leaks(known, transcripts)
+    return pair_rows(training_pairs, files.sparkSession).unionByName(known).unionByName(marked_training), judged
 
 
-def train_svm(training: DataFrame, table: LemmaTable, settings: SvmOptions) -> TurnSegmenter:
-    """Return an SVM trained on these pairs, with the settings' features and regularization."""
-    return train_turn_segmenter(
-        training,
-        table,
-        space=FeatureSpace(settings.features, settings.lengths),
-        regularization=settings.regularization,
-        max_iterations=settings.max_iterations,
-        seed=settings.seed,
-    )
+def linear_training(pairs: DataFrame) -> DataFrame:
+    """Return the pairs that the linear segmenter learns from.
+
+    Between the cues of a film with labels only changes are known, and would be the only answer.
+    """
+    one_answer = (F.col("source") == LABELS) & ~F.coalesce(F.col("same_block"), F.lit(False))
+    return pairs.where(~one_answer)
 
 
 def widest(options: SegmenterOptions, pairs: TurnPairSettings) -> SegmenterOptions:
     """Return the options with as many pairs and films as any part of the kind learns from."""
-    if options.kind in ("svm", "rule"):
+    if options.kind in ("linear", "svm"):
         return options
     most = max(options.subtitle_pairs, pairs.subtitle_pairs)
     return options.model_copy(update={"subtitle_pairs": most, "films": max(options.films, pairs.films)})
@@ -235,22 +234,23 @@ def train_kind(
     kinds: SegmenterKinds,
     tracked: TrackedRun,
     model: Path,
+    language: str,
 ) -> None:
     """Train what the kind consists of, and write it to the folder ``model``.
 
     For ``both`` a tenth of the scenes and films is kept apart from the SVM, too: on it the two are weighed.
     """
-    if options.kind == "rule":
-        RuleScorer().save(model)
+    space = FeatureSpace(lengths=kinds.lengths)
+    if options.kind == "linear":
+        train_border_segmenter(linear_training(training), language, BorderSegmenter.packaged()).save(model)
         return
     if options.kind == "svm":
-        train_svm(training, table, kinds.svm).save(model)
+        train_turn_segmenter(training, table, space=space).save(model)
         return
     out = model
-    if options.kind != "encoder":
-        learned = validation_apart(training)[0] if options.kind == "both" else training
-        svm = train_svm(at_most(learned, options.subtitle_pairs, only=MARKS), table, kinds.svm)
-        out = save_both(model, svm) if options.kind == "both" else save_cascade(model, svm, kinds.sure_margin)
+    if options.kind == "both":
+        learned = at_most(validation_apart(training)[0], options.subtitle_pairs, only=MARKS)
+        out = save_both(model, train_turn_segmenter(learned, table, space=space))
     tracked.log_history(train_encoder(training, run, kinds, tracked, out))
 
 

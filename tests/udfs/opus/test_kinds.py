@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from tests.attacks.corpora import reading_of
-from tests.udfs.opus.subtitle_files import rows
+from tests.udfs.opus.subtitle_files import parsed, rows, srt, texts
 from udfs.opus.cue_forms import is_ttml
 from udfs.opus.cue_times import times_of
 from udfs.opus.encodings import as_text
@@ -18,9 +18,7 @@ from udfs.opus.files import Caps, UnreadableError, filesystem, read_plain, refus
 from udfs.opus.languages import language_of
 from udfs.opus.listing import fingerprint, list_piece, pieces_of
 from udfs.opus.normal_form import normal_form
-from udfs.opus.parser import Subtitles
 from udfs.opus.paths import named_language
-from udfs.opus.plain_text import parse_plain_text
 
 CUES = (
     ("00:00:01,000", "00:00:02,500", "- Who left the boat out?"),
@@ -32,23 +30,6 @@ EXPECTED = [
     (2, 2, 3000, 4500, "- Not me , I was asleep ."),
     (3, 3, 5000, 6500, "- Then it was the tide ."),
 ]
-
-
-def srt(*texts: str, gap: int = 500) -> str:
-    """Return cues of a second and a half."""
-    times = [(1000 + place * (1500 + gap), 2500 + place * (1500 + gap)) for place in range(len(texts))]
-    return "\n".join(
-        f"{n}\n00:00:{a // 1000:02},{a % 1000:03} --> 00:00:{b // 1000:02},{b % 1000:03}\n{text}\n"
-        for n, ((a, b), text) in enumerate(zip(times, texts, strict=True), 1)
-    )
-
-
-def parsed(text: str | bytes, language: str | None = "en") -> Subtitles:
-    return parse_plain_text(text if isinstance(text, bytes) else text.encode(), language, ("en",))
-
-
-def texts(text: str | bytes, language: str | None = "en") -> list[str]:
-    return parsed(text, language).sentences.text.to_pylist()
 
 
 def frames(time: str) -> int:

@@ -2,8 +2,7 @@
 
 import pytest
 
-from tests.udfs.opus.subtitle_files import rows
-from tests.udfs.opus.test_kinds import parsed, srt, texts
+from tests.udfs.opus.subtitle_files import parsed, rows, srt, texts
 from udfs.opus.plain_text import parse_plain_text
 from udfs.opus.tokens import split_sentences
 

@@ -35,8 +35,6 @@ if TYPE_CHECKING:
 ENCODER = "encoder"
 HEAD_WEIGHTS = "head.safetensors"
 HEAD_CONFIG = "head.json"
-MEMBERS = "members"
-MOST_MEMBERS = 32
 
 Item = TypeVar("Item")
 Self = TypeVar("Self", bound="SequenceClassifier")
@@ -100,8 +98,6 @@ class SequenceClassifier(TrainableModel, Generic[Item]):
     epoch_metrics = ("accuracy", "macro_f1")
     settled: ClassVar[tuple[str, ...]] = ("temperature", "confidence")
     """Attributes that are chosen after the training; `load` sets those in `head.json`."""
-    averaged: ClassVar[bool] = True
-    """Whether several can answer as one (`Ensemble`)."""
 
     def __init__(
         self, encoder: nn.Module, tokenizer: Any, labels: Sequence[str], max_tokens: int, pooling: str = "mean"
@@ -261,7 +257,7 @@ class SequenceClassifier(TrainableModel, Generic[Item]):
 
     @classmethod
     def load(cls: type[Self], folder: str | Path) -> Self:
-        """Read a model that `save` wrote, or an `Ensemble` of this kind.
+        """Read a model that `save` wrote.
 
         Raises:
             InputError: `folder` holds no model of this kind.
@@ -273,9 +269,8 @@ class SequenceClassifier(TrainableModel, Generic[Item]):
             raise InputError(f"{folder}: no {HEAD_CONFIG} of a {cls.kind} ({error}): train one first") from None
         if config.pop("kind", None) != cls.kind:
             raise InputError(f"{folder}: not a {cls.kind}: check the model's URI")
-        if MEMBERS in config:
-            ensemble: Any = Ensemble.of(cls, folder, config)
-            return ensemble  # type: ignore[no-any-return]
+        if "members" in config:
+            raise InputError(f"{folder}: several models that answer as one are no longer read: train one again")
         encoder, tokenizer = load_encoder(folder / ENCODER)
         settled = {name: config.pop(name) for name in cls.settled if name in config}
         try:
@@ -307,75 +302,6 @@ class SequenceClassifier(TrainableModel, Generic[Item]):
         return self.answers(self.logits(batch))
 
 
-class Ensemble(SequenceClassifier[Any]):
-    """Classifiers of one kind, of the same encoder and labels, that answer as one by the mean of their probabilities.
-
-    On disk: `head.json`, which names a folder for each member.
-
-    Args:
-        members: at least one.
-    """
-
-    def __init__(self, members: Sequence[SequenceClassifier[Any]]) -> None:
-        super(SequenceClassifier, self).__init__()
-        first = members[0]
-        self.members = nn.ModuleList(members)
-        self.classifiers = tuple(members)
-        self.tokenizer = first.tokenizer
-        self.labels = first.labels
-        self.max_tokens = first.max_tokens
-        self.temperature = 1.0
-        self.confidence = UNCHANGED
-
-    @classmethod
-    def of(cls, kind: type[SequenceClassifier[Any]], folder: Path, config: Mapping[str, Any]) -> "Ensemble":
-        """Read the members in a folder, and the calibration of all together.
-
-        Raises:
-            InputError: `head.json` names no members of this kind with the same labels.
-        """
-        names = config[MEMBERS]
-        if not isinstance(names, list) or not 0 < len(names) <= MOST_MEMBERS:
-            raise InputError(f"{folder / HEAD_CONFIG}: {MEMBERS} is no list of 1 to {MOST_MEMBERS} names")
-        if not kind.averaged:
-            raise InputError(f"{folder / HEAD_CONFIG}: models of kind {kind.kind} have no {MEMBERS}")
-        members = []
-        for name in names:
-            if not isinstance(name, str) or Path(name).name != name or (folder / name).is_symlink():
-                raise InputError(f"{folder / HEAD_CONFIG}: {name!r} names no folder beside it")
-            member = kind.load(folder / name)
-            if isinstance(member, Ensemble) or member.labels != tuple(config.get("labels", ())):
-                raise InputError(f"{folder / name}: no {kind.kind} with the labels of {folder / HEAD_CONFIG}")
-            members.append(member)
-        model = cls(members)
-        model.temperature = float(config.get("temperature", 1.0))
-        model.confidence = config.get("confidence", UNCHANGED)
-        return model.eval()
-
-    @classmethod
-    def join(cls, kind: type[SequenceClassifier[Any]], folder: Path, names: Sequence[str]) -> "Ensemble":
-        """Write the `head.json` of saved classifiers that are subfolders of `folder`, and read them as one."""
-        config = {"kind": kind.kind, "labels": read_head(folder / names[0])["labels"], MEMBERS: list(names)}
-        write_head(folder, config)
-        return cls.of(kind, folder, config)
-
-    def encode(self, items: Sequence[Any]) -> list[Encoded]:
-        """Return token ids and weights of each item, as every member reads them."""
-        return self.classifiers[0].encode(items)
-
-    def logits(self, batch: Batch) -> Tensor:
-        """Return the logarithms of the members' mean probabilities (rows, labels)."""
-        answers = [member.answers(member.logits(batch)) for member in self.classifiers]
-        return torch.stack(answers).mean(dim=0).clamp_min(torch.finfo(torch.float32).tiny).log()
-
-    def truths(self, rows: Sequence[LabelledRow]) -> list[Any]:
-        return self.classifiers[0].truths(rows)
-
-    def head_options(self) -> dict[str, Any]:
-        """Return nothing: members have their own."""
-        return {}
-
-
 def read_head(folder: Path) -> Any:
     """Return the content of a saved classifier's `head.json`, which other programs may have written."""
     return json.loads((folder / HEAD_CONFIG).read_text(encoding="utf-8"))
@@ -384,15 +310,6 @@ def read_head(folder: Path) -> Any:
 def write_head(folder: Path, config: Mapping[str, Any]) -> None:
     """Write a classifier's `head.json`."""
     (folder / HEAD_CONFIG).write_text(json.dumps(config, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
-
-
-def encoder_folder(folder: Path) -> Path:
-    """Return the encoder's folder of a saved classifier, or of an ensemble's first member."""
-    try:
-        members = read_head(folder).get(MEMBERS)
-    except (OSError, ValueError, AttributeError):
-        members = None
-    return folder / members[0] / ENCODER if members else folder / ENCODER
 
 
 def load_encoder(folder: str | Path, dropout: float | None = None) -> tuple[nn.Module, Any]:

@@ -17,7 +17,6 @@ from udfs.models.classifiers.classifier import HEAD_CONFIG, SequenceClassifier, 
 from udfs.models.classifiers.multi_label_metrics import (
     Thresholds,
     best_threshold,
-    best_thresholds,
     class_rows,
     counts_at,
     multi_hot,
@@ -44,17 +43,16 @@ class MultiLabelClassifier(SequenceClassifier[Passage]):
     """An encoder, a tanh layer as BERT and RoBERTa have it, and a sigmoid for each label; binary cross-entropy.
 
     The input is an utterance, or the pair of a context and an utterance. A label is given when its probability is at
-    least `threshold`. One threshold for all labels is chosen on validation rows (Emo Pillars D); ours: each label's.
+    least `threshold`. One threshold for all labels is chosen on validation rows (Emo Pillars D).
 
     Args:
         pooling: the paper's models have `cls`.
-        thresholds: `shared`, or `per_label`.
+        thresholds: only stored models have it: their `label_thresholds` have each label's own.
     """
 
     kind = "multi_label_classifier"
     schema = row_schema(pa.list_(pa.int32()))
     settled = ("temperature", "threshold", "label_thresholds", "typed")
-    averaged = False
 
     def __init__(
         self,
@@ -69,7 +67,6 @@ class MultiLabelClassifier(SequenceClassifier[Passage]):
         super().__init__(encoder, tokenizer, labels, max_tokens, pooling)
         size = int(encoder.config.hidden_size)  # type: ignore[union-attr,arg-type]
         self.typed = False
-        self.thresholds = thresholds
         self.threshold: float = 0.5
         self.label_thresholds: list[float] | None = None
         self.dropout = nn.Dropout(dropout)
@@ -165,16 +162,11 @@ class MultiLabelClassifier(SequenceClassifier[Passage]):
     def validation_figures(self, probabilities: NDArray[Any], truths: Sequence[Any]) -> dict[str, float]:
         truth = self._truth(truths)
         shared = best_threshold(probabilities, truth)
-        if self.thresholds == "shared":
-            return {**multi_label_metrics(probabilities, truth, shared), "threshold": shared}
-        each = best_thresholds(probabilities, truth, shared)
-        named = {f"threshold_{label}": threshold for label, threshold in zip(self.labels, each, strict=True)}
-        return {**multi_label_metrics(probabilities, truth, each), "threshold": shared, **named}
+        return {**multi_label_metrics(probabilities, truth, shared), "threshold": shared}
 
     def settle(self, metrics: Mapping[str, float]) -> None:
         self.threshold = metrics["threshold"]
-        each = self.thresholds == "per_label"
-        self.label_thresholds = [metrics[f"threshold_{label}"] for label in self.labels] if each else None
+        self.label_thresholds = None
 
     def class_figures(self, probabilities: NDArray[Any], truths: Sequence[Any]) -> list[dict[str, Any]]:
         return class_rows(counts_at(probabilities, self._truth(truths), self.cutoffs), self.labels)
@@ -194,7 +186,6 @@ class MultiLabelClassifier(SequenceClassifier[Passage]):
             "dropout": self.dropout.p,
             "typed": self.typed,
             "threshold": self.threshold,
-            "thresholds": self.thresholds,
             "label_thresholds": self.label_thresholds,
         }
 
@@ -260,11 +251,9 @@ def starting_model(
         if model.labels != tuple(labels):
             raise InputError(f"{start}: a model of other labels: train it on this taxonomy")
         model.max_tokens = options.max_tokens
-        model.thresholds = options.thresholds
         model.label_thresholds = None
     else:
-        choices = {"pooling": options.pooling, "thresholds": options.thresholds}
-        model = MultiLabelClassifier.new(start, labels, options, **choices)
+        model = MultiLabelClassifier.new(start, labels, options, pooling=options.pooling)
         truths = [truth for _, truth in rows]
         model.check_truths(truths, "training")
         model.begin_at_shares(truths)

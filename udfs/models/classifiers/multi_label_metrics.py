@@ -12,8 +12,6 @@ Probabilities = NDArray[np.floating[Any]]
 Truth = NDArray[np.bool_]
 Thresholds = float | Sequence[float]
 """One threshold for all labels, or one of each label in order."""
-FEWEST_ROWS = 5
-"""Labels with fewer validation rows keep the threshold for all."""
 
 
 def multi_hot(truths: Sequence[Sequence[int]], classes: int) -> Truth:
@@ -67,18 +65,6 @@ def threshold_curve(probabilities: Probabilities, truth: Truth) -> list[tuple[fl
 def best_threshold(probabilities: Probabilities, truth: Truth) -> float:
     """Return the threshold of the highest macro-F1, the lowest one among equals (Emo Pillars D)."""
     return max(threshold_curve(probabilities, truth), key=lambda point: (point[3], -point[0]))[0]
-
-
-def best_thresholds(probabilities: Probabilities, truth: Truth, shared: float) -> list[float]:
-    """Return each label's threshold of the highest F1, the lowest one among equals (ours).
-
-    Args:
-        probabilities, truth: (rows, classes).
-        shared: the threshold of labels with fewer than `FEWEST_ROWS` true rows.
-    """
-    f1 = np.stack([shares_of(counts_at(probabilities, truth, threshold))[2] for threshold in THRESHOLDS])
-    known = truth.sum(axis=0) >= FEWEST_ROWS
-    return [THRESHOLDS[place] if enough else shared for place, enough in zip(f1.argmax(axis=0), known, strict=True)]
 
 
 def multi_label_metrics(probabilities: Probabilities, truth: Truth, threshold: Thresholds) -> dict[str, float]:

@@ -11,7 +11,6 @@ from conf.reply_settings import ReplyDecoding
 from udfs.models.batches import answers_alike
 from udfs.models.language.reply_generator import Question, ReplyGenerator
 from udfs.models.language.row_sampling import RowSampling
-from udfs.models.reranking import Reranker
 
 
 class Written(NamedTuple):
@@ -32,7 +31,6 @@ def write_replies(
     decoding: ReplyDecoding,
     batch_size: int,
     seeds: Sequence[int] = (),
-    reranker: Reranker | None = None,
 ) -> list[Written]:
     """Return a reply to each history, oldest turn first; it does not depend on the other histories.
 
@@ -40,13 +38,10 @@ def write_replies(
         intents: of the replies, None for any.
         batch_size: histories in one batch; the network computes this number of rows times the number of beams.
         seeds: for sampling.
-        reranker: chooses among candidates, for the method ``rerank``; without it the first candidate is returned.
 
     Raises:
         InputError: a history without a turn, or an unknown intent.
     """
-    if reranker is not None and decoding.method == "rerank":
-        return _reranked(model, contexts, intents, decoding, batch_size, seeds or [0] * len(contexts), reranker)
     histories = model.tokenizer.contexts(contexts, model.max_tokens)
     starts = [model.tokenizer.start_of(intent) for intent in intents]
     questions = [Question(*one) for one in zip(histories, starts, seeds or [0] * len(histories), strict=True)]
@@ -65,30 +60,10 @@ def write_replies(
     return [Written(model.tokenizer.text(ids), ids) for ids in replies]
 
 
-def _reranked(
-    model: ReplyGenerator,
-    contexts: Sequence[Sequence[str]],
-    intents: Sequence[str | None],
-    decoding: ReplyDecoding,
-    batch_size: int,
-    seeds: Sequence[int],
-    reranker: Reranker,
-) -> list[Written]:
-    """Return the best of several replies to each history, drawn by top-p with seeds of their own."""
-    number = decoding.candidates
-    several = [[one for one in rows for _ in range(number)] for rows in (contexts, intents)]
-    drawn = [seed * number + n for seed in seeds for n in range(number)]
-    found = write_replies(model, several[0], several[1], decoding, batch_size, drawn)  # type: ignore[arg-type]
-    groups = [found[start : start + number] for start in range(0, len(found), number)]
-    texts = [[one.text for one in group] for group in groups]
-    best = reranker.best(contexts, intents, texts, decoding.intent_weight)
-    return [group[place] for group, place in zip(groups, best, strict=True)]
-
-
 @torch.inference_mode()
 def _written(model: ReplyGenerator, questions: Sequence[Question], width: int, decoding: ReplyDecoding) -> Tensor:
     tokens = model.tokenizer
-    sampled = decoding.method in ("top_p", "rerank")
+    sampled = decoding.method == "top_p"
     beams: dict[str, Any] = {}
     if decoding.method == "beam":
         beams = {"num_beams": decoding.beams, "length_penalty": decoding.length_penalty, "early_stopping": True}
