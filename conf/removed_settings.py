@@ -92,6 +92,7 @@ REMOVED: dict[str, Removed] = {
     "emo_pillars.quality.most_repeats": Removed(3, "etl/emo_pillars/quality.py has the bounds of the faults"),
     "emo_pillars.quality.sameness": Removed(0.8, "etl/emo_pillars/steps/utterances.py has the bound"),
     "emo_pillars.quality.least_labels": Removed(2, "etl/emo_pillars/steps/soft_labels.py has the bound"),
+    "augesc.evaluation.ratings.tested": Removed("ratings", "single ratings are the sample of the t-test"),
     "augesc.generation.strategies": Removed(False, "AugESC's texts name no strategies (4.1)"),
     "augesc.repair.attempts": Removed(0, "texts that fail a requirement are thrown away, as in AugESC 4.3"),
     "llm.engine.command": Removed(
@@ -126,9 +127,6 @@ REMOVED: dict[str, Removed] = {
         {"prompts/emo_pillars/soft_labels.gbnf": "3c05a2e948101b899d43ae230316228f9cfd421950f2bf219fa411d15578b814"},
         "emo_pillars.steps.soft_labels.response_format=step",
     ),
-    "training.emotion_student.crowd_teacher_share": Removed(0.0, "labelled rows are learned by their labels"),
-    "training.emotion_student.teacher_share": Removed(0.0, "labelled rows are learned by their labels"),
-    "training.weak_student.teacher_share": Removed(0.5, "label and teacher's answer count alike"),
 }
 """By ``section.key``; ``*`` stands for one name. A key itself goes before one with ``*``."""
 

@@ -21,14 +21,9 @@ _NAMES = (
     r"(?:think(?:ing)?|thoughts?|reason(?:ing|s)?|rationale|reflect(?:ion)?|scratch_?pad|monologue|analysis|cot"
     r"|deliberation|planning|thought[_ -]process|reasoning[_ -](?:engine|content|process|steps?))"
 )
-_OPEN = (
-    rf"<\s*{_NAMES}(?:\s[^<>]{{0,100}})?>|(?-i:\[(?:THINK|THINKING|REASONING|THOUGHTS?)\])|◁think▷"
-    r"|<details[^<>]*>\s*<summary>[^<>]*(?:think|thought|reason)[^<>]*</summary>"
-)
+_OPEN = rf"<\s*{_NAMES}(?:\s[^<>]{{0,100}})?>|(?-i:\[(?:THINK|THINKING|REASONING|THOUGHTS?)\])|◁think▷"
 _CLOSE = rf"<\s*/\s*{_NAMES}\s*>|(?-i:\[/(?:THINK|THINKING|REASONING|THOUGHTS?)\])|◁/think▷"
-_TAG = re.compile(rf"(?P<close>{_CLOSE}|(?P<details></details>))|(?P<open>{_OPEN})", re.IGNORECASE)
-_DETAILS = re.compile(r"<details", re.IGNORECASE)
-_ESCAPED = re.compile(r"&lt;(/?[a-z_ :-]{1,30})&gt;", re.IGNORECASE)
+_TAG = re.compile(rf"(?P<close>{_CLOSE})|(?P<open>{_OPEN})", re.IGNORECASE)
 _BEGIN = re.compile(
     r"<\|(?:begin_of_thought|start_of_thought|START_THINKING|thinking|think|begin_of_thinking|thought_start)\|>",
     re.IGNORECASE,
@@ -102,9 +97,8 @@ def answer_in(text: str) -> Said:
         return Said(None, EMPTY)
     if not _MARKS.search(text):
         return Said(text)
-    found = _ESCAPED.sub(r"<\1>", text)
-    left, open_thought = _final_channel(found)
-    thought = left != found
+    left, open_thought = _final_channel(text)
+    thought = left != text
     tagged, unclosed = _untagged(_END.sub("</think>", _BEGIN.sub("<think>", left)))
     titled, open_heading = _under_headings(tagged)
     unclosed = unclosed or open_thought or open_heading
@@ -131,14 +125,12 @@ def _untagged(text: str) -> tuple[str, bool]:
     kept: list[str] = []
     depth = 0
     start = 0
-    first_details = _DETAILS.search(text)
-    details = len(text) if first_details is None else first_details.end()
     for tag in _TAG.finditer(text):
         if tag["open"]:
             if depth == 0:
                 kept.append(text[start : tag.start()])
             depth += 1
-        elif tag["details"] is None or (depth and details <= tag.start()):
+        else:
             if depth == 0:  # the chat template has opened the thought
                 kept = []
             depth = 0
@@ -199,7 +191,7 @@ def _under_headings(text: str) -> tuple[str, bool]:
 
 
 _MARKS = re.compile(
-    rf"{_OPEN}|{_CLOSE}|{_ANSWER_LEFT.pattern}|{_TURN_END.pattern}|<\|?channel|<\||<start_of_turn>|<s>|&lt;|◁|[<][｜|]"
+    rf"{_OPEN}|{_CLOSE}|{_ANSWER_LEFT.pattern}|{_TURN_END.pattern}|<\|?channel|<\||<start_of_turn>|<s>|◁|[<][｜|]"
     rf"|\A\s*(?:assistant)?analysis|\A\s*(?:[#*_]{{1,6}} ?)?{_HEADING}",
     re.IGNORECASE,
 )

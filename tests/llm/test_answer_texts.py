@@ -23,8 +23,6 @@ from udfs.answer_texts import CUT_OFF, EMPTY, NO_ANSWER, answer_in, whole_answer
         "1. Ada (keeper)\n<think>Is there another",
         "[THINK]The goat?[/THINK]1. Ada (keeper)",
         "◁think▷The goat?◁/think▷1. Ada (keeper)",
-        "&lt;think&gt;The goat?&lt;/think&gt;1. Ada (keeper)",
-        "<details><summary>Thinking</summary>The goat?</details>\n1. Ada (keeper)",
         "<|channel|>analysis<|message|>The goat?<|end|><|start|>assistant"
         "<|channel|>final<|message|>1. Ada (keeper)<|return|>",
         "<|channel>thought\nThe goat?<channel|>1. Ada (keeper)",
@@ -99,7 +97,6 @@ def test_a_dictated_start_counts_once_around_a_thought(text: str, whole: str | N
         "<answer>" * 2_500,
         "thinking:\n" * 2_000,
         "analysis" * 2_500,
-        "<details>" * 2_000,
         "<think " * 3_000,
         "[ " * 10_000,
         "*" * 20_000,
@@ -111,16 +108,9 @@ def test_a_dictated_start_counts_once_around_a_thought(text: str, whole: str | N
         "<answer>a</" * 1_800,
         "#" * 9_000 + " " * 9_000,
     ],
-    ids=range(17),
+    ids=range(16),
 )
 def test_hostile_texts_are_read_in_time(text: str) -> None:
     began = time.process_time()
     answer_in(text)
     assert time.process_time() - began < 3
-
-
-def test_many_closed_details_are_read_in_linear_time() -> None:
-    text = "<details><summary>Thoughts</summary>x</details>ok" * 20_000
-    began = time.monotonic()
-    assert answer_in(text).text == "ok" * 20_000
-    assert time.monotonic() - began < 10
