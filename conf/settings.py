@@ -4,6 +4,7 @@ A profile (``conf/profiles/<name>.yaml``) is laid over the defaults, then each `
 each ``--set section.key=value``. Unknown keys and bad values are refused with the key's name.
 """
 
+import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from difflib import get_close_matches
@@ -318,14 +319,32 @@ def _pairs(overrides: Mapping[str, Any] | Iterable[str]) -> Iterable[tuple[str, 
 
 
 def _from_home(value: Any) -> Any:
-    """Return settings with the user's home folder for the ``~`` of paths and ``file:`` URIs that begin with it."""
+    """Return settings with the values of ``$NAME`` and ``${NAME}`` in paths, and the home folder for a ``~``.
+
+    A path is a text that has a slash or begins with such a name.
+
+    Raises:
+        InputError: the environment has no such variable.
+    """
     if isinstance(value, dict):
         return {key: _from_home(inner) for key, inner in value.items()}
     if isinstance(value, list | tuple):
         return [_from_home(inner) for inner in value]
+    if isinstance(value, str) and re.search(r"^\$|/.*\$|\$.*/", value) and not re.search(r"[\s@]", value):
+        value = _VARIABLE.sub(_from_environment, value)
     if isinstance(value, str) and (found := re.match(r"(file:(?://)?)?(~/.*)", value)):
         return f"{found[1] or ''}{Path(found[2]).expanduser()}"
     return value
+
+
+_VARIABLE = re.compile(r"\$(?:\{([A-Za-z_]\w*)\}|([A-Za-z_]\w*))")
+
+
+def _from_environment(match: re.Match[str]) -> str:
+    name = match[1] or match[2]
+    if name not in os.environ:
+        raise InputError(f"{match.string}: the environment has no variable {name}; set it, or write the path out")
+    return os.environ[name]
 
 
 def _nested(key: str, value: Any) -> dict[str, Any]:

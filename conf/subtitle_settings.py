@@ -249,6 +249,12 @@ class Listing(Part):
         None, description="first and last year folder whose films are read, such as [1990, 1999]; null: all"
     )
 
+    @field_validator("languages", mode="before")
+    @classmethod
+    def norwegian(cls, languages: Any) -> Any:
+        """Return ``no`` for the false that YAML reads from it."""
+        return ["no" if code is False else code for code in languages] if isinstance(languages, list) else languages
+
     @field_validator("years")
     @classmethod
     def first_year_first(cls, years: tuple[int, int] | None) -> tuple[int, int] | None:

@@ -7,6 +7,8 @@ the column that it lacks and the export to choose.
 
 import re
 from collections.abc import Iterator, Mapping
+from datetime import UTC
+from email.utils import parsedate_to_datetime
 from typing import Any, BinaryIO, Final
 
 import pyarrow as pa
@@ -31,6 +33,7 @@ IDS: Final = ("batch_id", "hit_id", "item_id")
 OTHER: Final = "Other"
 """The option that leads to all labels."""
 EXPORTS: Final = "Choose the export JSON in Label Studio, the batch results in Mechanical Turk"
+_TURK_TIME: Final = re.compile(r"[A-Z][a-z]{2} ([A-Z][a-z]{2}) ([0-9]{1,2}) ([0-9:]{8}) ([A-Z]{2,4}) ([0-9]{4})")
 MAX_TEXT: Final = 500
 MAX_ITEMS: Final = 1_000
 DAY: Final = 86_400.0
@@ -283,11 +286,25 @@ def _assignment_rows(line: dict[str, Any]) -> Iterator[Row]:
         "batch_id": _text(line.get("Input.batch_id")),
         "hit_id": _text(line["Input.hit_id"]),
         "worker_id": _text(line["WorkerId"]),
-        "submitted": _text(line.get("SubmitTime")),
+        "submitted": _submitted(_text(line.get("SubmitTime"))),
         **(refused if line.get("AssignmentStatus") == "Rejected" else {}),
     }
     items = {place: _text(line[f"Input.item_{place}"]) for place in _places(line)}
     yield from _field_rows(facts, items, _fields(line), _seconds(line.get("WorkTimeInSeconds")))
+
+
+def _submitted(time: str | None) -> str | None:
+    """Return a time of Mechanical Turk (``Wed Mar 18 09:30:00 PDT 2026``) in the form that orders as text, in UTC."""
+    match = _TURK_TIME.fullmatch(time or "")
+    if match is None:
+        return time
+    month, day, clock, zone, year = match.groups()
+    try:
+        return (
+            parsedate_to_datetime(f"{day} {month} {year} {clock} {zone}").astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+        )
+    except ValueError:
+        return time
 
 
 def _unquoted(cell: str | None) -> str | None:

@@ -11,8 +11,12 @@ from udfs.llm_requests import continuation
 CUT_OFF = "cut_off_in_thought"
 NO_ANSWER = "no_answer_after_thought"
 EMPTY = "empty_answer"
-FAULTS = (CUT_OFF, NO_ANSWER, EMPTY)
-"""Why a text has no answer: the thought does not end, nothing follows it, or the text is blank."""
+TOO_LONG = "answer_too_long"
+FAULTS = (CUT_OFF, NO_ANSWER, EMPTY, TOO_LONG)
+"""Why a text has no answer: the thought does not end, nothing follows it, the text is blank or too long."""
+MOST_CHARACTERS = 20_000
+"""Of an answer, and ten times as many with its thoughts: the expressions that take answers apart need squared time in
+the worst case. 1,500 tokens, the longest answer that a prompt asks for, have some 7,000."""
 
 _NAMES = (
     r"(?:(?:ant|seed|inner|internal|my|chain|train|step|private|hidden)[:_ -]?(?:of[_ -])?)?"
@@ -82,6 +86,11 @@ def answer_in(text: str) -> Said:
     """
     if not text.strip():
         return Said(None, EMPTY)
+    said = _said(text) if len(text) <= 10 * MOST_CHARACTERS else Said(None, TOO_LONG)
+    return Said(None, TOO_LONG, said.thought) if len(said.text or "") > MOST_CHARACTERS else said
+
+
+def _said(text: str) -> Said:
     if not _MARKS.search(text):
         return Said(text)
     left, open_thought = _final_channel(text)

@@ -61,8 +61,11 @@ def columns_of(name: str, stream: BinaryIO, columns: Collection[str]) -> Row:
     """
     if name.lower().removesuffix(".gz").endswith((".json", ".jsonl", ".ndjson")):
         return Row(0, next((list(row.value) for row in rows_of(name, stream) if row.value), []))
-    records = Records(lines_of(opened(name, stream, "")))
-    return next(_guarded(lambda: iter([Row(0, _header(records, columns))])))
+
+    def read() -> Iterator[Row]:
+        yield Row(0, _header(Records(lines_of(opened(name, stream, "", table=True))), columns))
+
+    return next(_guarded(read))
 
 
 def _guarded(rows: Callable[[], Iterator[Row]]) -> Iterator[Row]:
@@ -149,7 +152,7 @@ def _header(records: Records, columns: Collection[str]) -> list[str]:
 
 
 def _csv_rows(name: str, stream: BinaryIO, columns: Collection[str]) -> Iterator[Row]:
-    records = Records(lines_of(opened(name, stream, "")))
+    records = Records(lines_of(opened(name, stream, "", table=True)))
     names = _header(records, columns)
     while (row := records.read(len(names))) is not None:
         if row.fault is not None:

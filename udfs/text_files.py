@@ -1,5 +1,6 @@
 """Lines of text files, each also .gz, from outside: bad bytes, broken archives and endless lines are faults."""
 
+import codecs
 import gzip
 import io
 import re
@@ -12,6 +13,8 @@ MAX_ROW: Final = 1 << 24
 """Greatest number of characters of a row."""
 MAX_DETAIL: Final = 200
 
+_LATIN: Final = re.compile(rb"[A-Za-z][\x80-\xff]|[\x80-\xff][A-Za-z]")
+"""A letter of Windows-1252 in a word, or a mark beside it."""
 _SURROGATE: Final = re.compile("[\ud800-\udfff]")
 
 
@@ -72,11 +75,27 @@ class _Unpacked(io.RawIOBase):
         return len(piece)
 
 
-def opened(name: str, stream: BinaryIO, newline: str) -> TextIO:
-    """Return a file's text: unpacked, without a byte order mark, with bad bytes as lone surrogates."""
+def opened(name: str, stream: BinaryIO, newline: str, table: bool = False) -> TextIO:
+    """Return a file's text: unpacked, without a byte order mark, with bad bytes as lone surrogates.
+
+    Args:
+        name: whose ending says whether it is packed.
+        stream: its content.
+        newline: as ``open`` takes it.
+        table: whether it may be in UTF-16 or Windows-1252, as spreadsheets save tables; others are in UTF-8.
+    """
     unpacked: Any = _Unpacked(stream) if name.lower().endswith(".gz") else stream
     content = io.BufferedReader(unpacked)
-    return io.TextIOWrapper(content, encoding="utf-8", errors="surrogateescape", newline=newline)
+    codec = _codec_of_table(content) if table else "utf-8"
+    return io.TextIOWrapper(content, encoding=codec, errors="surrogateescape", newline=newline)
+
+
+def _codec_of_table(content: io.BufferedReader) -> str:
+    start = content.peek()
+    if start.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        return "utf-16"
+    text = start.decode("utf-8", "ignore")
+    return "cp1252" if text.isascii() and _LATIN.search(start) else "utf-8"
 
 
 def lines_of(text: TextIO) -> Iterator[str]:

@@ -8,6 +8,7 @@ import gzip
 import hashlib
 import re
 import shutil
+import zipfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
@@ -26,6 +27,7 @@ SECONDS = 60
 """Timeout of a connection and of each read."""
 LANGUAGE = re.compile(r"[a-z]{2,3}(?:_[a-z]{2,3})?")
 """Codes of OPUS, such as ``de`` and ``pt_br``."""
+MOST_UNPACKED = 1 << 30
 HEAD = "# Written by fetch-data: --config FILE reads it. Paths are seen from the folder in which it was started.\n"
 
 
@@ -38,12 +40,14 @@ class DataFile:
         path: below the data set's address.
         bytes: its size; None: known to the server alone.
         sha256: of its content; None: not pinned.
+        unpack: folders of a zip, whose own first folder is left out, that are unpacked beside it; (): it is no zip.
     """
 
     name: str
     path: str
     bytes: int | None = None
     sha256: str | None = None
+    unpack: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -141,6 +145,8 @@ def fetch_data(
             target.parent.mkdir(parents=True, exist_ok=True)
             how = _fetched(one, file, target) if source is None else _copied(file, source, target)
             say(f"  {target}: {how}")
+            if file.unpack:
+                say(f"  {target.parent}: {unpacked(target, file.unpack)} files of {', '.join(file.unpack)}")
     say(f"{config} names them: {', '.join(_written(config, chosen, out))}")
     say(f"python -m jobs run --config {config} --config my.yaml")
     return 0
@@ -168,6 +174,29 @@ def _fetched(one: DataSet, file: DataFile, target: Path) -> str:
     except (OSError, ValueError) as error:  # those of requests are OSErrors; a ValueError: another file came
         raise InputError(f"{one.address}/{file.path}: {error}; --from FOLDER takes a copy") from error
     return "fetched" if file.sha256 else f"fetched, not pinned: sha256 {pooch.file_hash(str(target))}"
+
+
+def unpacked(path: Path, folders: Sequence[str]) -> int:
+    """Unpack folders of a zip of a repository beside it, and return how many files they have.
+
+    Raises:
+        InputError: it is no zip, holds more than ``MOST_UNPACKED`` bytes, or a path that leads out of it.
+    """
+    count = 0
+    try:
+        with zipfile.ZipFile(path) as opened:
+            wanted = {one: one.filename.partition("/")[2] for one in opened.infolist() if not one.is_dir()}
+            wanted = {one: inner for one, inner in wanted.items() if inner.partition("/")[0] in folders}
+            if sum(one.file_size for one in wanted) > MOST_UNPACKED or any(".." in inner for inner in wanted.values()):
+                raise InputError(f"{path} is not unpacked: it is too large, or leads out of its folder")
+            for one, inner in wanted.items():
+                target = path.parent / inner
+                target.parent.mkdir(parents=True, exist_ok=True)
+                target.write_bytes(opened.read(one))
+                count += 1
+    except (OSError, zipfile.BadZipFile) as error:
+        raise InputError(f"{path} cannot be unpacked: {error}") from error
+    return count
 
 
 def _copied(file: DataFile, source: Path, target: Path) -> str:

@@ -75,6 +75,12 @@ FAULTS = (
         f"restore it, or delete it, and {AGAIN}: trainings make their models anew",
     ),
     Fault(
+        r"StackOverflowError",
+        "a text is too long for one of the expressions that read it: the stack of Java overflowed",
+        "please report it; with -Xss64m in spark.conf.spark.driver.extraJavaOptions (of a cluster's executors: "
+        "spark.executor.extraJavaOptions) it fits",
+    ),
+    Fault(
         r"Py4JNetworkError|Answer from Java side is empty|trying to connect to the Java server|Java gateway process"
         r"|SparkContext was shut down|on a stopped SparkContext",
         "Spark's Java process ended",

@@ -29,6 +29,10 @@ QUERY = re.compile(r"(--.*\n|\s|\()*(select|with|from|explain)\b", re.IGNORECASE
 """The beginning of a statement that reads only what it names."""
 
 
+_TEXTS = re.compile(r"--[^\n]*|/\*.*?\*/|\"[^\"]*\"|`[^`]*`|\b[rR]'[^']*'|'((?:[^'\\]|\\.|'')*)'", re.DOTALL)
+"""Comments, names, raw texts, and other texts as group 1."""
+
+
 def open_sql(settings: Settings, statements: str | None = None, as_csv: bool = False, engine: str | None = None) -> int:
     """Open the shell, or run statements separated by ``;``; return the exit status.
 
@@ -60,7 +64,7 @@ def open_sql(settings: Settings, statements: str | None = None, as_csv: bool = F
                 spark.sql(statement)
             for statement in split:
                 try:
-                    _show(spark.sql(lakehouse.named(statement)), as_csv)
+                    _show(spark.sql(with_quotes(lakehouse.named(statement))), as_csv)
                 except AnalysisException as error:
                     raise InputError(refusal(error, [*TABLES, *views], settings.lakehouse.root)) from None
             return 0
@@ -157,6 +161,20 @@ def refusal(error: AnalysisException, known: Sequence[str], root: str) -> str:
         )
     like = get_close_matches(name, known, n=1)
     return f"table {name} is not known{f': did you mean {like[0]}?' if like else ''} (docs/tables.md, docs/views.md)"
+
+
+def with_quotes(statement: str) -> str:
+    """Return a statement with Spark's sign for a quotation mark in a text, ``\\'``, in place of standard SQL's ``''``.
+
+    Spark joins the texts before and behind ``''``, and leaves the mark out.
+    """
+
+    def escaped(match: re.Match[str]) -> str:
+        if not match[1]:
+            return match[0]
+        return "'" + re.sub(r"\\.|''", lambda pair: "\\'" if pair[0] == "''" else pair[0], match[1]) + "'"
+
+    return _TEXTS.sub(escaped, statement)
 
 
 def _show(result: DataFrame, as_csv: bool) -> None:

@@ -10,7 +10,7 @@ from etl.annotation.collecting import Rule, judged_answers, told_answer
 from etl.annotation.exports import CROWD
 from etl.common.labelled_files import NamedFiles, json_lines
 from etl.edos.labelled_rows import unit_id
-from etl.edos.votes import normalised_answer
+from etl.edos.votes import normalised_answer, several_options
 from etl.pipeline.outcome import Outcome, dropped_columns
 
 KEY_DDL = (
@@ -46,6 +46,8 @@ def accepted_answers(answers: DataFrame, keys: DataFrame, labels: Sequence[str],
     Returns:
         Outcome of ``edos.answers``. The unit is the answer.
     """
+    several = F.when(several_options(F.col("value"), labels), "several_options")
+    answers = answers.withColumn("fault", F.coalesce("fault", several))
     unit = F.when(F.col("quiz_label").isNull(), unit_id()).otherwise(F.concat_ws("/", "hit_id", "item_id"))
     rule = Rule({QUESTION: None}, 1, annotation.known_workers, annotation.keep_half_done, unit)
     said = F.when(normalised_answer(F.col("value")).isNotNull(), F.col("value"))

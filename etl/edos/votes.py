@@ -18,14 +18,21 @@ VOTE_COLUMNS = ("Index", "DialogID", "Dialog", *ANSWERS)
 
 def normalised_answer(answer: Column) -> Column:
     """Return an answer in lower case, without the mark ` (Other)` and outer blanks; null if it is empty."""
-    plain = F.regexp_replace(F.lower(answer), r"\s*\(other\)\s*$", "")
+    plain = F.regexp_replace(F.lower(answer), r"(?<!\s)\s*\(other\)\s*$", "")
     return F.nullif(F.trim(F.regexp_replace(plain, r"\s+", " ")), F.lit(""))
+
+
+def several_options(answer: Column, labels: Sequence[str]) -> Column:
+    """Return whether an answer holds more than one label, as cells of checkboxes do: ``Sad|Angry``."""
+    parts = F.transform(F.split(F.coalesce(answer, F.lit("")), r"[|;,/]"), normalised_answer)
+    known = F.size(F.filter(parts, lambda part: part.isin(*labels)))
+    return (F.size(parts) > 1) & (F.contains(answer, F.lit("|")) | (known == F.size(parts)))
 
 
 def dialogue_turns(cell: Column) -> Column:
     """Split a released dialogue cell into turns, one per line, without blank lines and the prefixes `- ` and `- - `."""
     lines = F.split(F.coalesce(cell, F.lit("")), r"\r?\n")
-    bare = F.transform(lines, lambda line: F.trim(F.regexp_replace(line, r"^\s*(?:-\s+)+", "")))
+    bare = F.transform(lines, lambda line: F.trim(F.regexp_replace(line, r"^\s*(?:-\s+)++", "")))
     return F.filter(bare, lambda line: line != "")
 
 
@@ -73,6 +80,8 @@ def answers_from_votes(votes: DataFrame, labels: Sequence[str], source: str) -> 
     )
     known = F.col("given").isin(*labels)
     answers = answers.withColumn("fault", F.coalesce("fault", F.when(F.col("given").isNull(), F.lit("no_answer"))))
+    several = F.when(several_options(F.col("answer"), labels), F.lit("several_options"))
+    answers = answers.withColumn("fault", F.coalesce("fault", several))
     vote_id = F.concat_ws(
         "/",
         "item",

@@ -53,6 +53,8 @@ LOCAL = {
     # A run has some hundred kinds of queries, and Delta's own come back at each commit: compiled once.
     "spark.sql.codegen.cache.maxEntries": "2000",
     "spark.sql.sources.parallelPartitionDiscovery.parallelism": "4",
+    # A stack that overflows, or a full heap, ends the task, whose error says so, and not the process, which cannot.
+    "spark.executor.killOnFatalError.depth": "0",
     # How far a task is becomes known by it.
     "spark.executor.heartbeatInterval": "2s",
     # After a machine has slept, its only executor would count as lost, and a page of errors be printed.

@@ -58,8 +58,8 @@ def row_count(rows: int, cut: bool = False) -> str:
 
 
 def csv_row(values: Sequence[Any]) -> list[str]:
-    """Return a row's values as CSV fields: null is empty, nested values are JSON."""
-    return ["" if value is None else _text(value) for value in values]
+    """Return a row's values as CSV fields: null is ``NA``, which R and pandas know, nested values are JSON."""
+    return ["NA" if value is None else _text(value) for value in values]
 
 
 def _fitted(widths: list[int], shrinks: Sequence[bool], width: int) -> list[int]:

@@ -17,7 +17,7 @@ from etl.subtitles.cleaning_words import CleaningWords
 from etl.subtitles.dialogue_cuts import cut_at_removed_turns
 from etl.subtitles.dialogues import sentence_id
 from etl.subtitles.film_rules import judge_films
-from etl.subtitles.text_rules import spoken_text, without_label
+from etl.subtitles.text_rules import MOST_CHARACTERS, spoken_text, without_label
 from etl.subtitles.turn_frequency import judge_surplus_turns
 from etl.subtitles.turn_rules import turn_fault
 
@@ -59,8 +59,7 @@ def judge_turns(
         text = without_label(text, F.get("speakers", i)) if labelled else text
         return turn.withField("spoken", text).withField("place", i)
 
-    if rules.drop_credits:
-        dialogues = with_columns_once(dialogues, turns=F.transform(turns, _without_credits(words)))
+    dialogues = with_columns_once(dialogues, turns=F.transform(turns, _bounded(rules, words)))
     spoken = F.transform(turns, said)
     if rules.min_certainty is not None and rules.certain_turns == "first":
         spoken = F.transform(spoken, lambda turn, i: turn.withField("certainty", rule.certain_up_to(i)))
@@ -94,20 +93,34 @@ def judge_turns(
     return cut_at_removed_turns(step, keep_after=rules.keep_after_removed, silence_seconds=silence)
 
 
-def _without_credits(words: CleaningWords) -> Callable[[Column], Column]:
-    return lambda turn: turn.withField("text", rule.without_credit_sentences(turn["text"], words))
+def _bounded(rules: CleaningSettings, words: CleaningWords) -> Callable[[Column], Column]:
+    """Return a function that cuts a turn's text where it is too long, before a song and before credits."""
+
+    def bounded(turn: Column) -> Column:
+        text = F.left(turn["text"], F.lit(MOST_CHARACTERS + 1))
+        if rules.drop_songs:
+            text = rule.before_song(text)
+        return turn.withField("text", rule.without_credit_sentences(text, words) if rules.drop_credits else text)
+
+    return bounded
 
 
 def _without_cues(spoken: DataFrame, rules: CleaningSettings, words: CleaningWords) -> DataFrame:
-    """Move turns without speech (a bare name, a bracketed sound) into column ``cues``."""
+    """Move turns without speech (a bare name, a bracketed sound, a song) into column ``cues``."""
     turns = F.col("turns")
+
+    def sung(turn: Column) -> Column:
+        return rule.is_song(turn["spoken"]) & ~rule.endless(turn) if rules.drop_songs else F.lit(False)
+
     cues = F.transform(
-        F.filter(turns, lambda turn: rule.is_cue(turn, rules, words)),
+        F.filter(turns, lambda turn: rule.is_cue(turn, rules, words) | sung(turn)),
         lambda turn: F.struct(
-            turn["place"].alias("turn"), F.lit("nothing_said").alias("reason"), turn["text"].alias("detail")
+            turn["place"].alias("turn"),
+            F.when(rule.is_cue(turn, rules, words), "nothing_said").otherwise("song").alias("reason"),
+            turn["text"].alias("detail"),
         ),
     )
-    others = F.filter(turns, lambda turn: ~rule.is_cue(turn, rules, words))
+    others = F.filter(turns, lambda turn: ~(rule.is_cue(turn, rules, words) | sung(turn)))
     return with_columns_once(spoken, turns=others, cues=cues)
 
 

@@ -10,8 +10,12 @@ DIALOGUE_COLUMNS = ("source_path", "subtitle_id", "movie_id", "release", "langua
 
 
 def opens_dialogue(turn: Column, previous: Column, silence_seconds: float) -> Column:
-    """Return whether the silence between two turns exceeds the limit; false where a time is missing (EDOS 3.1)."""
-    silence_ms = turn["start_ms"] - previous["end_ms"]
+    """Return whether the silence between two turns exceeds the limit; false where a time is missing (EDOS 3.1).
+
+    An end before its start counts as missing.
+    """
+    end_ms = F.when(previous["end_ms"] >= F.coalesce(previous["start_ms"], previous["end_ms"]), previous["end_ms"])
+    silence_ms = turn["start_ms"] - end_ms
     return F.coalesce(silence_ms > F.lit(round(silence_seconds * 1000)), F.lit(False))
 
 

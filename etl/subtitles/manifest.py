@@ -1,6 +1,7 @@
 """Listing of the subtitle files in the sources, without opening any file except the directories of zips."""
 
 import hashlib
+import re
 from collections.abc import Iterable, Sequence
 
 import pyarrow as pa
@@ -12,11 +13,13 @@ from conf.errors import InputError, message_line
 from etl.pipeline.outcome import Outcome, dropped_columns
 from etl.pipeline.spark_api import cores
 from etl.tables.subtitles import MANIFEST
-from udfs.opus.listing import Piece, fingerprint, manifest_batches, pieces_of
+from udfs.opus.listing import UNREAD, Piece, fingerprint, manifest_batches, pieces_of
 from udfs.opus.names import valid
 
 _SHARES = 1_000_000
 _SAME_FILE = "_same_file"
+_MOST_NAMED = 1_000
+_TRANSLATIONS = re.compile(r"(?i)\.tmx(?:\.gz)?$|\.[a-z]{2}(?:_[a-z]{2})?-[a-z]{2}(?:_[a-z]{2})?\.(?:[a-z_]{2,5}|ids)$")
 
 
 def find_subtitles(
@@ -46,21 +49,33 @@ def find_subtitles(
     found = {row.source for row in chosen_ones.select("source").distinct().collect()}
     for source in unique:
         if source not in found:
+            unread = listed.where(F.startswith("fault", F.lit(UNREAD)) & (F.col("source") == source))
+            names = [row.source_path for row in unread.select("source_path").limit(_MOST_NAMED).collect()]
             listed.unpersist()
             chosen = f" in {', '.join(languages)}" if languages else ""
-            raise InputError(
-                f"no .xml, .srt or .vtt file{chosen} under {source}: check subtitles.sources and subtitles.languages"
-            )
+            raise InputError(f"no .xml, .srt or .vtt file{chosen} under {source}: {_cure(names, source)}")
     return listed.where(f"{_SAME_FILE} = 1").select(*MANIFEST.columns)
 
 
+def _cure(unread: Sequence[str], source: str) -> str:
+    if any(_TRANSLATIONS.search(name) for name in (*unread, source)):
+        return (
+            "the Moses and TMX downloads of OPUS hold no times; take the one called 'xml' of a language, such as "
+            "OpenSubtitles/v2018/xml/en.zip"
+        )
+    endings = ", ".join(sorted({name.rpartition("/")[2].partition(".")[2] for name in unread} - {""})[:8])
+    there = f" ({len(unread)} files of other kinds: {endings})" if unread else ""
+    return f"check subtitles.sources and subtitles.languages{there}"
+
+
 def in_chosen_languages(listed: DataFrame, languages: Sequence[str]) -> Outcome:
-    """Leave out the files and folders whose names say that they are of a language that is not asked for.
+    """Leave out the files and folders whose names say that they are of a language that is not asked for, or not read.
 
     Of OPUS's folders of other languages only the folder comes here, and its files are not counted.
     """
     foreign = F.col("language").isNotNull() & ~F.col("language").isin(*languages) if languages else F.lit(False)
     foreign = foreign & F.col("fault").isNull()
+    unread = F.coalesce(F.startswith("fault", F.lit(UNREAD)), F.lit(False))
     folder = is_folder()
     detail = F.when(folder, F.concat("language", F.lit(": a folder, whose files are not listed"))).otherwise(
         F.col("language")
@@ -68,7 +83,9 @@ def in_chosen_languages(listed: DataFrame, languages: Sequence[str]) -> Outcome:
     dropped = listed.where(foreign).select(
         *dropped_columns(F.when(folder, "folder").otherwise("file"), "source_path", "language_not_chosen", 1, detail)
     )
-    return Outcome(listed.where(~foreign), dropped)
+    detail = F.substring_index("fault", ": ", -1)
+    others = listed.where(unread).select(*dropped_columns("file", "source_path", UNREAD, 1, detail))
+    return Outcome(listed.where(~foreign & ~unread), dropped.unionByName(others))
 
 
 def is_folder() -> Column:

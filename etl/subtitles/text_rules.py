@@ -9,13 +9,15 @@ from pyspark.sql import functions as F
 from conf.subtitle_settings import CleaningSettings
 from etl.subtitles.cleaning_words import CleaningWords
 
+MOST_CHARACTERS = 4_000
+"""A turn of more is ``too_long`` before any expression reads it (ours): the longest sentence of 267 films has 344."""
 _BRACKETED = r"\[[^\[\]]{0,300}\]|\([^()]{0,300}\)|\{[^{}]{0,300}\}"
-_OPENING = r"(?:[-–—>]+\s*|:\s*)*"
+_OPENING = r"(?:[-–—>:][-–—>:\s]*)?"
 CAPITALISED = r"\p{Lu}[\p{L}\p{Nd}.'’\-]*"
 _SHOUTED = r"(?:Mc|Mac|Le|De|La)?\p{Lu}[\p{Lu}\p{Nd}l.'’\-]*"
 _FIRST = r"(?:\d{1,2}(?:[sS][tT]|[nN][dD]|[rR][dD]|[tT][hH])\s+)?"
 _SMALL = (
-    r"#\s?\d{1,2}|\d{1,2}|&|,|['’][sS]|and|of|on|in|over|at|the|tv|radio|phone|police|intercom|loudspeaker"
+    r"[#№]\s?\d{1,2}|\d{1,2}|&|,|['’][sS]|and|of|on|in|over|at|the|tv|radio|phone|police|intercom|loudspeaker"
     r"|man|woman|boy|girl|voice|voice-over|speaker"
 )
 _TIME_OR_RATIO = r"(?!(?<=\d\s?:)\s?\d)"
@@ -29,7 +31,7 @@ def _without_words(not_names: Sequence[str]) -> str:
 def name_pattern(word: str, not_names: Sequence[str]) -> str:
     """Return a Java pattern of a speaker's label that begins with the given word: a name, a rank or number, a colon."""
     # Most turns have no colon, and the word list is slow: check for the colon first.
-    further = rf"(?:\s?(?:{_SMALL}|#)(?=[\s:])|\s{word}){{0,4}}"
+    further = rf"(?:\s?(?:{_SMALL}|[#№])(?=[\s:])|\s['’]?{word}){{0,4}}"
     return rf"(?=[^:]{{1,80}}:){_without_words(not_names)}{_FIRST}{word}{further}\s?:{_TIME_OR_RATIO}(?:\s+|$)"
 
 

@@ -4,6 +4,7 @@ The turn segmenter learns from the marks, so they are hidden from its features. 
 segmenter. The rules run in an executor's Python worker, on Arrow arrays of the sentences of many files.
 """
 
+from collections import Counter
 from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import Any
@@ -13,6 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from etl.subtitles.turn_sentences import UNKNOWN_MS, Sentences
+from udfs.opus.speaker_labels import names_among
 
 _compute: Any = pc
 """Arrow registers its functions at import, so type checkers do not know them."""
@@ -28,16 +30,19 @@ misread.
 """
 _BROKEN_OFF = rf"(?:{_DASH}\s?{_DASH}|\x{{2014}})[\"']?\s*$"
 _BRACKETED = r"\[[^\[\]]*\]|\([^()]*\)|\{[^{}]*\}"
-_NAME = r"[\p{Lu}\p{Lo}][\p{L}\p{M}\p{N}.'&-]*"
+_NAME = r"'?[\p{Lu}\p{Lo}][\p{L}\p{M}\p{N}.'&-]*"
 _LABEL = (
     rf"^\s*(?:(?:{_DASH}|{_CHEVRONS}|/)\s*)?(?:[\[(][^\[\]()]*[\])]\s)?"
-    rf"(?P<name>{_NAME}(?:\s(?:{_NAME}|and|of|on|in|the|'s|&|,|#|[0-9]+|voice-over|\([^()]*\)|\[[^\[\]]*\])){{0,5}})"
-    r"\s:(?P<rest>.*)$"
+    rf"(?:[\[(]\s)?(?P<name>{_NAME}(?:\s(?:{_NAME}|and|of|on|in|the|'s|&|,|#|\x{{2116}}|[0-9]+|voice-over|\([^()]*\)|\[[^\[\]]*\])){{0,5}})"
+    r"(?:\s[\])])?\s:(?P<rest>.*)$"
 )
-_SHOUTED = r"\p{Lu}[.']?\s?\p{Lu}[\p{Lu}\p{N}.' &#-]*"
-_CAPITALS = rf"^\s*(?:(?:{_DASH}|{_CHEVRONS}|/)\s*)?{_SHOUTED}(?:\s[(\[].*)? :.*\p{{Ll}}"
+_SHOUTED = r"\p{Lu}[.']?\s?'?\p{Lu}[\p{Lu}\p{N}.' &#\x{2116}-]*"
+_CAPITALS = rf"^\s*(?:(?:{_DASH}|{_CHEVRONS}|/)\s*)?(?:[(\[]\s)?{_SHOUTED}(?:\s[)\]]|\s[(\[].*)? :.*\p{{Ll}}"
 _MANNER = r"\s[(\[][^()\[\]]*[)\]]"
 """How or where a speaker is heard, behind the name: ``PETER ( ON RADIO ) :``."""
+_NAME_IN_BRACKETS = (
+    rf"^\s*(?:(?:{_DASH}|{_CHEVRONS}|/)\s*)?[\[(]\s(?P<name>\p{{L}}[^\[\]():]{{0,40}})\s[\])]\s(?P<rest>[^\s:].*)$"
+)
 JAVA_LABEL = _LABEL.replace("?P<name>", "").replace("(?P<rest>", "(?! [0-9])(")
 """The label for Spark, which needs no second look at the clock times."""
 _CLOCK = r"^ [0-9]"
@@ -63,6 +68,8 @@ def opens_with_dash(texts: pa.Array) -> np.ndarray:
 def speaker_names(texts: pa.Array) -> pa.Array:
     """Return the name before a colon at the start of each sentence (``Anna :``) in capitals; null without one.
 
+    Without such a name it is the text in brackets before words, ``[ Anna ] Come in .``, which may be no name.
+
     A name is a phrase of at most six tokens that are capitalised, because truecasing removes all-capital labels, or of
     a script without capitals. The colon of
     a clock time does not count.
@@ -70,15 +77,37 @@ def speaker_names(texts: pa.Array) -> pa.Array:
     parts = _compute.extract_regex(texts, _LABEL)
     clock = _compute.match_substring_regex(_compute.struct_field(parts, "rest"), _CLOCK)
     name = _compute.replace_substring_regex(_compute.struct_field(parts, "name"), _MANNER, "")
-    name = _compute.utf8_upper(name)
-    return _compute.if_else(_compute.fill_null(clock, True), pa.scalar(None, pa.string()), name)
+    name = _compute.replace_substring(_compute.utf8_upper(name), " '", "'")
+    name = _compute.if_else(_compute.fill_null(clock, True), pa.scalar(None, pa.string()), name)
+    return _compute.coalesce(name, _compute.utf8_upper(_in_brackets(texts)))
+
+
+def _in_brackets(texts: pa.Array) -> pa.Array:
+    return _compute.struct_field(_compute.extract_regex(texts, _NAME_IN_BRACKETS), "name")
+
+
+def _with_colon(sentences: Sentences, labels: np.ndarray) -> np.ndarray:
+    return (labels >= 0) & ~np.asarray(_compute.is_valid(_in_brackets(sentences.text)), dtype=bool)
+
+
+def _names_in_brackets(sentences: Sentences) -> np.ndarray:
+    """Return whether each sentence has a text in brackets in place of a label, and whether it is a name of its file."""
+    found = _in_brackets(sentences.text)
+    here = np.asarray(_compute.is_valid(found), dtype=bool)
+    named = np.zeros(len(sentences), dtype=bool)
+    for file in np.unique(sentences.file[here]):
+        start, end = sentences.offsets[file], sentences.offsets[file + 1]
+        own = found.slice(start, end - start).to_pylist()
+        names = names_among(Counter(filter(None, own)), sentences.text.slice(start, end - start).to_pylist(), None)
+        named[start:end] = [name in names for name in own]
+    return np.where(here, named.astype(np.int8), np.int8(UNMARKED))
 
 
 def speaker_labels(sentences: Sentences) -> np.ndarray:
     """Return a code for each sentence's speaker label; -1 without one.
 
     A label opens at least two sentences of a file, or is in capitals before other words. ``Remember :`` looks like a
-    label, but speakers' names recur.
+    label, but speakers' names recur. In brackets without a colon it is a name by ``speaker_labels.names_among``.
     """
     names = speaker_names(sentences.text).dictionary_encode()
     codes = np.asarray(_compute.fill_null(names.indices, -1), dtype=np.int64)
@@ -90,7 +119,8 @@ def speaker_labels(sentences: Sentences) -> np.ndarray:
     labels = np.full(len(codes), -1, dtype=np.int64)
     capitals = _booleans(_compute.match_substring_regex(sentences.text, _CAPITALS))
     labels[found] = np.where((counts[inverse] >= 2) | capitals[found], codes[found], -1)
-    return labels
+    bracketed = _names_in_brackets(sentences)
+    return np.where(bracketed == UNMARKED, labels, np.where(bracketed == NEW_TURN, codes, -1))
 
 
 def without_dash(texts: pa.Array) -> pa.Array:
@@ -106,7 +136,7 @@ def hidden_marks(sentences: Sentences, labels: np.ndarray) -> pa.Array:
     """
     texts = without_dash(sentences.text)
     bare = _compute.replace_substring_regex(texts, r"^[^:]*:", "")
-    texts = _compute.if_else(pa.array(labels >= 0), bare, texts)
+    texts = _compute.if_else(pa.array(_with_colon(sentences, labels)), bare, texts)
     texts = _compute.replace_substring_regex(texts, _BRACKETED, " ")
     return _compute.utf8_trim_whitespace(_compute.replace_substring_regex(texts, r"\s+", " "))
 
@@ -123,6 +153,7 @@ class Spoken(Sentences):
         words: whether the text, without marks, has a letter or digit.
         opens_at: flat index of the first merged sentence.
         dash, label: its marks; the label's code is -1 without one.
+        with_colon: whether its label has a colon; names in brackets stand before those alone whom one does not see.
         chevrons: whether its mark is `>>`, which stands before each speaker.
         after_break: whether the sentence before it, of the same file, is broken off by a doubled dash.
     """
@@ -131,6 +162,7 @@ class Spoken(Sentences):
     opens_at: np.ndarray
     dash: np.ndarray
     label: np.ndarray
+    with_colon: np.ndarray
     chevrons: np.ndarray
     after_break: np.ndarray
 
@@ -157,7 +189,7 @@ class Spoken(Sentences):
     @cached_property
     def labelled(self) -> np.ndarray:
         """Whether each file labels its speakers (``MIN_LABELS``)."""
-        return np.bincount(self.file[self.label >= 0], minlength=len(self.offsets) - 1) >= MIN_LABELS
+        return np.bincount(self.file[self.with_colon], minlength=len(self.offsets) - 1) >= MIN_LABELS
 
     @property
     def opening_dash(self) -> np.ndarray:
@@ -198,11 +230,14 @@ def spoken(sentences: Sentences) -> Spoken:
         none = np.zeros(0, dtype=np.int64)
         no = np.zeros(0, dtype=bool)
         values: dict[str, Any] = {part.name: getattr(sentences, part.name) for part in fields(sentences)}
-        return Spoken(**values, words=no, opens_at=none, dash=no, label=none, chevrons=no, after_break=no)
+        return Spoken(
+            **values, words=no, opens_at=none, dash=no, label=none, with_colon=no, chevrons=no, after_break=no
+        )
     dash = opens_with_dash(sentences.text)
     chevrons = _booleans(_compute.match_substring_regex(sentences.text, rf"^\s*{_CHEVRONS}"))
     broken_off = _booleans(_compute.match_substring_regex(sentences.text, _BROKEN_OFF))
     label = speaker_labels(sentences)
+    with_colon = _with_colon(sentences, label)
     texts = hidden_marks(sentences, label)
     words = _booleans(_compute.match_substring_regex(texts, r"[\p{L}\p{N}]"))
     starts = np.flatnonzero(sentences.first | np.concatenate([[True], words[:-1]]))
@@ -221,6 +256,7 @@ def spoken(sentences: Sentences) -> Spoken:
         opens_at=starts,
         dash=np.logical_or.reduceat(dash, starts),
         label=np.maximum.reduceat(label, starts),
+        with_colon=np.logical_or.reduceat(with_colon, starts),
         chevrons=np.logical_or.reduceat(chevrons, starts),
         after_break=np.concatenate([[False], broken_off[:-1]])[starts] & ~sentences.first[starts],
     )

@@ -9,7 +9,7 @@ from pyspark.sql import functions as F
 from conf.subtitle_settings import CleaningSettings
 from etl.common.text_comparison import word_pattern
 from etl.subtitles.cleaning_words import CleaningWords
-from etl.subtitles.text_rules import CAPITALISED, name_pattern, without_bracketed_text
+from etl.subtitles.text_rules import CAPITALISED, MOST_CHARACTERS, name_pattern, without_bracketed_text
 
 
 def nothing_said(text: Column, spoken: Column) -> Column:
@@ -122,7 +122,7 @@ _VERSION = (
     r"(?:(?:[Tt]ranslat(?:ed|ion)|[Tt]ranscri(?:bed|pt|ption)|(?:[Rr]e)?-?[Ss]ync(?:ed|hed|hro|hroni[sz](?:ed|ation))?"
     r"|[Rr]ipped|[Ee]ncoded|(?:[Rr]e)?-?[Tt]im(?:ed|ing)|[Tt]ypeset(?:ting)?|[Pp]roofread(?:ing)?|[Uu]ploaded"
     r"|[Cc]orrect(?:ed|ions?)|[Rr]evis(?:ed|ions?)|[Aa]dapt(?:ed|ation))"
-    r"(?:\s*(?:,|&|/|and|\p{L}+(?:ed|ing|ion|ions)))*\s*(?:by|:)\s+(?=[\p{Lu}\p{Nd}\"'@]))"
+    r"(?:\s*(?:,|&|/|and|\p{L}+(?:ed|ing|ion|ions))){0,8}\s*(?:by|:)\s+(?=[\p{Lu}\p{Nd}\"'@]))"
 )
 _MAKER = (
     r"(?:[Dd]irected|[Pp]roduced|[Ww]ritten(?: (?:and|&) directed)?|[Ss]creenplay|[Pp]hotograph(?:ed|y)"
@@ -133,7 +133,7 @@ _NUMBER = r"(?:\p{Nd}{1,3}|[Oo]ne|[Tt]wo|[Tt]hree|[Ff]our|[Ff]ive|[Ss]ix|[Ss]eve
 _CREDITS = (
     # makers of the subtitles: at the start of a turn, or capitalised within it
     rf"(?:^\W*(?:\p{{L}}+\s)?{_SUBTITLE}|\b(?=\p{{Lu}}){_SUBTITLE}){_BY}",
-    rf"(?:^|[.!?…]\s)\W*{_VERSION}",
+    rf"(?:^|[.!?…]\s)\W{{0,20}}{_VERSION}",
     r"(?i)^\W*(?:english\s+)?(?:sub-?titles?|captions?)\W+(?:\(\s*c\s*\)|©|downloaded|provided|conformed|made|performed)",
     r"(?i)^\W*(?:english|full)\s+sub-?titles?\b(?!\W*(?:\?|are|is|were|would|for)\b)",
     r"(?i)opensubtitles|open-subtitles|addic7ed|subscene|podnapisi|tvsubtitles|yifysub|legendas\s?\.\s?(?:tv|com|net)|\bwww\s?\.|\bhttps?\b",
@@ -171,6 +171,12 @@ _SONGS = (
 def is_song(text: Column) -> Column:
     """Return whether a turn is sung: a note sign, `#` or `*` beside its words, or syllables."""
     return reduce(lambda found, pattern: found | text.rlike(pattern), _SONGS[1:], text.rlike(_SONGS[0]))
+
+
+def before_song(text: Column) -> Column:
+    """Return what is said in a turn before its first note; a turn that begins with one stays."""
+    before = F.trim(F.regexp_replace(text, r"(?s)[♪♫♩♬].*$", ""))
+    return F.when(before.rlike(r"\p{L}"), before).otherwise(text)
 
 
 _AFTER_END = r"(?<=\s[.!?\x{2026}\x{61f}\x{964};]{1,3})\s+(?!(?:TV|COM|NET|ORG|APP|INFO|ME|CO)\b)(?=\P{Ll})"
@@ -248,6 +254,11 @@ def profane_word(text: Column, entries: Sequence[str]) -> Column:
     return F.when(found != "", F.lower(found))
 
 
+def endless(turn: Column) -> Column:
+    """Return whether a turn is longer than any text that is said at once, so that no expression may read all of it."""
+    return F.char_length(turn["text"]) > MOST_CHARACTERS
+
+
 def is_recap(turn: Column, words: CleaningWords) -> Column:
     """Return whether a turn (text, spoken) starts as a recap does, before or after names have left it (EDOS 3.1).
 
@@ -259,7 +270,7 @@ def is_recap(turn: Column, words: CleaningWords) -> Column:
 
 def is_cue(turn: Column, rules: CleaningSettings, words: CleaningWords) -> Column:
     """Return whether a turn (text, spoken) has only a name or a sound, and is no recap (EDOS 3.1)."""
-    silent = nothing_said(turn["text"], turn["spoken"])
+    silent = nothing_said(turn["text"], turn["spoken"]) & ~endless(turn)
     return silent & ~is_recap(turn, words) if rules.previously_on else silent
 
 
@@ -331,7 +342,8 @@ def turn_fault(
 ) -> Column:
     """Return struct(reason, detail) of the first rule that removes a turn, or null: the paper's rules, then ours."""
     verdict = F.lit(None).cast("struct<reason: string, detail: string>")
-    found = _paper_faults(turn, index, comparable, tokens, rules, words) + _our_faults(turn, rules, words)
+    found = [(endless(turn), "too_long", F.lit(f"more than {MOST_CHARACTERS} characters"))]
+    found += _paper_faults(turn, index, comparable, tokens, rules, words) + _our_faults(turn, rules, words)
     for broken, reason, detail in reversed(found):
         verdict = F.when(broken, F.struct(F.lit(reason).alias("reason"), detail.alias("detail"))).otherwise(verdict)
     return verdict

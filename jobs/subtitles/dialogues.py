@@ -90,7 +90,7 @@ def published_pool(
     writes=CLEAN_DIALOGUES,
     from_files=FromFiles(published.SETTING, published_pool, RowAccounting("turns", rows_out="sum(size(turns))")),
     units=RowAccounting("turns", "sum(size(turns))", "sum(size(turns))"),
-    version=12,
+    version=13,
     resources=("not_names.txt", "profanity.txt", "address_words.txt", "languages/*", "credit_patterns.yaml"),
 )
 def clean_dialogues(

@@ -112,6 +112,10 @@ def mutant(rng: random.Random, text: str, form: str) -> bytes:
     return data
 
 
+_REMARKS = ("no_end_marks", "end_before_start")
+"""Faults of cues that are kept."""
+
+
 def unaccounted(data: bytes) -> tuple[int, int]:
     """Read a file, and return how many of its cues were lost and how many doubled.
 
@@ -122,12 +126,15 @@ def unaccounted(data: bytes) -> tuple[int, int]:
         parsed = parse_plain_text(data, "en", ("en",))
     except UnreadableError:
         return 0, 0
+    noted_times = {row["reason"]: int(str(row["times"])) for row in parsed.meta["faults"]}  # type: ignore[attr-defined]
+    if noted_times.keys() & {"other_language", "sentence_too_long"}:  # which tell what is left out of a cue
+        return 0, 0
     text = normal_form(as_text(data, "en").text)
     found = found_cues(text)
     blocks = len(found.cues)
     kept, dropped = spoken_cues(found.cues)
     counted = len(kept) + sum(fault.cue for fault in dropped)
-    noted = sum(int(str(row["times"])) for row in parsed.meta["faults"])  # type: ignore[attr-defined]
+    noted = sum(times for reason, times in noted_times.items() if reason not in _REMARKS)
     noted_cues = len(found.faults) + len(dropped)
     letters = _letters(line for cue in kept for line in cue.lines)
     read = _letters(parsed.sentences.text.to_pylist())

@@ -4,6 +4,7 @@ import gzip
 import hashlib
 import re
 import threading
+import zipfile
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -17,7 +18,7 @@ from conf.errors import InputError
 from conf.settings import load_settings
 from etl.cli import fetch_data
 from etl.cli.command_line import main
-from etl.cli.fetch_data import data_sets, in_folder
+from etl.cli.fetch_data import data_sets, in_folder, unpacked
 
 VOTES = b"Count,Dialog\n" + b"1,What a day .\n" * 5_000
 LINES = "Utterance,Speaker\nWo warst du\u2009?,Ana\n".encode()
@@ -225,10 +226,40 @@ def test_what_can_be_fetched_is_pinned_and_read_by_known_settings() -> None:
         if one.name == "opensubtitles":
             assert [file.path for file in one.files] == ["xml/de.zip"]
             continue
-        assert re.fullmatch(r"https://.*/[0-9a-f]{40}", one.address), "a commit, not a branch"
-        assert all(re.fullmatch(r"[0-9a-f]{64}", file.sha256 or "") for file in one.files)
+        for file in one.files:
+            address = one.address if not file.unpack else f"{one.address}/{file.path}"
+            assert re.fullmatch(r"https://.*/[0-9a-f]{40}", address), "a commit, not a branch"
+            assert file.unpack or re.fullmatch(r"[0-9a-f]{64}", file.sha256 or "")
 
 
 def test_the_shared_copies_are_the_pinned_ones(shared_data: Path, tmp_path: Path) -> None:
     fetched(tmp_path, "meld", "emorynlp", source=shared_data)
     assert (tmp_path / "meld" / "train_sent_emo.csv").is_file()
+
+
+def zipped(path: Path, members: dict[str, bytes]) -> Path:
+    with zipfile.ZipFile(path, "w") as opened:
+        for name, content in members.items():
+            opened.writestr(name, content)
+    return path
+
+
+def test_the_named_folders_of_a_zip_are_unpacked_beside_it(tmp_path: Path) -> None:
+    members = {"Corpus-1/withSpkr/a/1.srt": b"one", "Corpus-1/pics/big.png": b"no", "Corpus-1/README.md": b"no"}
+    assert unpacked(zipped(tmp_path / "corpus.zip", members), ("withSpkr",)) == 1
+    assert (tmp_path / "withSpkr" / "a" / "1.srt").read_bytes() == b"one"
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["corpus.zip", "withSpkr"]
+
+
+@pytest.mark.parametrize("name", ["Corpus-1/withSpkr/../../../evil.txt", "Corpus-1/withSpkr/..\\evil.txt"])
+def test_a_zip_that_leads_out_of_its_folder_is_not_unpacked(tmp_path: Path, name: str) -> None:
+    (tmp_path / "in").mkdir()
+    with pytest.raises(InputError, match="leads out of its folder"):
+        unpacked(zipped(tmp_path / "in" / "corpus.zip", {name: b"evil"}), ("withSpkr",))
+    assert [path.name for path in tmp_path.rglob("*evil*")] == []
+
+
+def test_a_damaged_zip_is_named(tmp_path: Path) -> None:
+    (tmp_path / "corpus.zip").write_bytes(b"PK but no zip")
+    with pytest.raises(InputError, match=r"corpus\.zip cannot be unpacked"):
+        unpacked(tmp_path / "corpus.zip", ("withSpkr",))

@@ -85,6 +85,10 @@ def chained(error: BaseException, cause: BaseException) -> BaseException:
             Py4JJavaError("o1\n: org.apache.spark.SparkException: Python worker exited unexpectedly (crashed)"),
             ("a worker process ended", "models.batch_size"),
         ),
+        (
+            Py4JJavaError("o1\n: org.apache.spark.SparkException: Task 0 failed: java.lang.StackOverflowError\n\tat x"),
+            ("the stack of Java overflowed in stage shout", "-Xss64m"),
+        ),
         (ValueError(WORKER), ("ZeroDivisionError: division by zero",)),
         (
             Py4JJavaError("o1\n: org.apache.spark.SparkException: Job aborted.\n\tat org.x"),

@@ -6,7 +6,7 @@ from pyspark.sql import SparkSession
 
 from conf.taxonomy import load_taxonomy
 from etl.analysis.views import all_views, named_in
-from etl.cli.sql_shell import QUERY, refusal
+from etl.cli.sql_shell import QUERY, refusal, with_quotes
 
 KNOWN = ["edos.turns", "edos.dialogues", "analysis.edos_table_9"]
 
@@ -54,3 +54,15 @@ def test_a_query_gets_the_views_and_tables_that_it_names(
 def test_statements_about_all_tables_get_all() -> None:
     assert not any(map(QUERY.match, ("SHOW TABLES IN edos", "USE edos", "DESCRIBE edos.turns", "CREATE VIEW a.b AS")))
     assert all(map(QUERY.match, ("-- all of them\n\n(SELECT 1)", "With a AS (SELECT 1) FROM a", "explain SELECT 1")))
+
+
+@pytest.mark.parametrize(
+    ("statement", "expected"),
+    [
+        ("SELECT 'it''s', ''", "SELECT 'it\\'s', ''"),
+        ("SELECT \"a''b\", r'a''b', `a''b` -- it''s", "SELECT \"a''b\", r'a''b', `a''b` -- it''s"),
+        ("SELECT 'a' /* '' */, 'c\\'''d'", "SELECT 'a' /* '' */, 'c\\'\\'d'"),
+    ],
+)
+def test_two_quotation_marks_are_one_in_a_text(statement: str, expected: str) -> None:
+    assert with_quotes(statement) == expected

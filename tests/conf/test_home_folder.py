@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from conf.errors import InputError
 from conf.settings import load_settings
 
 
@@ -28,3 +29,17 @@ def test_a_tilde_is_the_home_folder_wherever_a_setting_stands(
     settings = load_settings("local", [file], [f"models.weak_labeler={given}"])
     assert settings.lakehouse.root == settings.models.weak_labeler == expected
     assert list(settings.edos.crowd_votes) == [expected, "b.csv"]
+
+
+def test_variables_of_the_environment_in_paths(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("EDOS_PLACE", "/data/edos")
+    given = {"lakehouse.root": "$EDOS_PLACE/lake", "subtitles.sources": ["${EDOS_PLACE}/subs", "s3://a:b$c@d/e"]}
+    settings = load_settings("local", [], given)
+    assert settings.lakehouse.root == "/data/edos/lake"
+    assert settings.subtitles.sources == ("/data/edos/subs", "s3://a:b$c@d/e")
+    with pytest.raises(InputError, match="the environment has no variable EDOS_NOWHERE"):
+        load_settings("local", [], {"lakehouse.root": "$EDOS_NOWHERE/lake"})
+
+
+def test_norwegian_is_no_truth_value() -> None:
+    assert load_settings("local", [], ["subtitles.languages=[no, en]"]).subtitles.languages == ("no", "en")

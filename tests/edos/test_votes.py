@@ -15,6 +15,7 @@ from etl.edos.votes import (
     answers_from_votes,
     dialogue_turns,
     normalised_answer,
+    several_options,
 )
 from etl.tables.edos import CROWD_LABELS
 from etl.tables.edos_annotation import ANNOTATIONS
@@ -61,6 +62,13 @@ def test_answers_and_dialogue_cells_are_normalised(spark: SparkSession) -> None:
     rows = {row["text"]: row for row in found.collect()}
     assert {text: rows[text]["a"] for text in answers} == answers
     assert {text: rows[text]["t"] for text in cells} == cells
+
+
+def test_several_options_in_an_answer_are_told(spark: SparkSession) -> None:
+    answers = {"Sad|Angry": True, "sad, angry": True, "sad|my own": True, "sad": False, "well, sad": False, "": False}
+    frame = spark.createDataFrame([(text,) for text in answers], "text string")
+    rows = frame.select("text", several_options(F.col("text"), edos_labels()).alias("several")).collect()
+    assert {row["text"]: row["several"] for row in rows} == answers
 
 
 def test_votes_become_answers_and_every_vote_is_accounted_for(spark: SparkSession) -> None:

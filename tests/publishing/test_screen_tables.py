@@ -58,7 +58,8 @@ def test_columns_are_not_shortened_below_the_least() -> None:
 @pytest.mark.parametrize(
     ("value", "text"),
     [
-        (None, ""),
+        (None, "NA"),
+        ("", ""),
         (True, "true"),
         (0, "0"),
         (1.5, "1.5"),

@@ -226,7 +226,7 @@ DIALOGUES_IN = {
     "limits-0": ["No", "x" * 100],
     "letters-0": ["Ring me up .", "What number ?", "555 0199", "Thanks a lot ."],
     "tokens-0": ["Shall we leave ?", "In a minute .", "Now , now , now , now , now !", "Fine by me ."],
-    "song-0": ["Play it for us .", "As you wish .", "♪ Over the harbour ♪", "Lovely tune ."],
+    "song-0": ["Play it for us .", "As you wish . ♪ Over the sea ♪", "♪ Over the harbour ♪", "Lovely tune ."],
     "one-0": ["Nobody answered him ."],
     "reef-0": ["The reef is home to many .", "Some of them glow ."],
     "rude-0": ["Where is that bastard ?", "He left for the coast ."],
@@ -259,7 +259,7 @@ def test_all_rules_and_a_ledger_that_adds_up(spark: SparkSession) -> None:
         "limits-0": DIALOGUES_IN["limits-0"],
         "letters-0": DIALOGUES_IN["letters-0"][:2],
         "tokens-0": DIALOGUES_IN["tokens-0"][:2],
-        "song-0": DIALOGUES_IN["song-0"][:2],
+        "song-0": ["Play it for us .", "As you wish .", "Lovely tune ."],
         "rude-0": DIALOGUES_IN["rude-0"],
     }
     assert {name for name, row in rows.items() if row["profane"]} == {"rude-0"}
@@ -282,13 +282,23 @@ def test_all_rules_and_a_ledger_that_adds_up(spark: SparkSession) -> None:
         ("turn", "tokens-0/2"): ("repetitive_tokens", 1),
         ("turn", "tokens-0/3"): ("after_removed_turn", 1),
         ("turn", "song-0/2"): ("song", 1),
-        ("turn", "song-0/3"): ("after_removed_turn", 1),
         ("dialogue", "one-0"): ("one_turn_left", 1),
         ("dialogue", "reef-0"): ("documentary", 2),
     }
     units = sum(units for _, units in dropped.values())
     assert count_turns(dialogues) == count_turns(outcome.rows) + units
     assert len(DIALOGUES_IN) == len(rows) + sum(unit == "dialogue" for unit, _ in dropped)
+
+
+def test_an_endless_turn_is_too_long_whatever_the_limit(spark: SparkSession) -> None:
+    rules = RULES.model_copy(update={"max_characters": None, "min_alphabetic_share": None})
+    dialogues = dialogues_of(spark, {"rule-0": ["Tell me .", "Which one ?", "- " * 8_000, "[" + "a" * 9_000 + "]"]}, {})
+    outcome = outcome_computed(clean_dialogues(dialogues, rules, WORDS, persist=cached))
+    assert [turn["text"] for turn in outcome.rows.collect()[0]["turns"]] == ["Tell me .", "Which one ?"]
+    assert ledger(outcome) == {
+        ("turn", "rule-0/2"): ("too_long", 1),
+        ("turn", "rule-0/3"): ("after_removed_turn", 1),
+    }
 
 
 def test_an_excluded_genre_is_named(spark: SparkSession) -> None:

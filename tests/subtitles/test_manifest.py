@@ -9,12 +9,20 @@ from pyspark.sql import functions as F
 
 from conf.errors import InputError
 from conf.settings import load_settings
-from etl.subtitles.manifest import find_subtitles, in_film_sample, in_years, sources_fingerprint, wanted
+from etl.subtitles.manifest import (
+    find_subtitles,
+    in_chosen_languages,
+    in_film_sample,
+    in_years,
+    sources_fingerprint,
+    wanted,
+)
 from jobs.subtitles.ingest import find_subtitles as stage
 
 XML = b"<document><s><w>a</w></s></document>"
 
 
+READ = "NOT coalesce(fault, '') LIKE 'unknown_format%'"
 FRENCH = "more.zip!OpenSubtitles/xml/fr"
 
 
@@ -47,7 +55,15 @@ def manifest_tree(folder: Path) -> Path:
 
 def test_folders_and_zips_are_listed_and_languages_chosen_by_path(spark: SparkSession, tmp_path: Path) -> None:
     source = str(manifest_tree(tmp_path / "OpenSubtitles2016"))
-    rows = find_subtitles(spark, [source], ["en"], "v0").collect()
+    listed = find_subtitles(spark, [source], ["en"], "v0")
+    outcome = in_chosen_languages(listed, ["en"])
+    assert outcome.dropped is not None
+    dropped = outcome.dropped.where("reason = 'unknown_format'").collect()
+    assert {(row.id, row.detail) for row in dropped} == {
+        ("xml/en/1999/10/readme.txt", "files ending in .txt are not read"),
+        ("more.zip!INFO", "its name has no ending"),
+    }
+    rows = listed.where(READ).collect()
     found = {row.source_path: (row.language, row.movie_id, row.directory_year, row.subtitle_id) for row in rows}
     assert found == {
         "xml/en/1999/10/1.xml": ("en", "10", 1999, "1"),
@@ -68,7 +84,7 @@ def test_folders_and_zips_are_listed_and_languages_chosen_by_path(spark: SparkSe
 def test_sources_deeper_in_the_tree_a_zip_itself_and_one_within_another(spark: SparkSession, tmp_path: Path) -> None:
     folder = manifest_tree(tmp_path / "data")
     sources = [str(folder / "xml" / "en"), f"file://{folder}/more.zip", str(folder)]
-    rows = find_subtitles(spark, sources, ["en"], "v0").collect()
+    rows = find_subtitles(spark, sources, ["en"], "v0").where(READ).collect()
     assert len({row.source_path for row in rows}) == len(rows)
     files = sorted(row.subtitle_id for row in rows if not row.source_path.endswith("/"))
     assert files == ["1", "2", "3", "5", "8", "broken.zip", "up"]
@@ -88,7 +104,13 @@ def test_same_path_in_two_sources_stays_two_files(spark: SparkSession, tmp_path:
 
 def test_wrong_sources_are_named_with_the_cure(spark: SparkSession, tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
+    for name, file in (("lyrics", "a.lrc"), ("moses", "OpenSubtitles.en-fr.ids"), ("tmx", "en-fr.tmx.gz")):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / file).write_bytes(b"x")
     cases = {
+        "1 files of other kinds: lrc": [str(tmp_path / "lyrics")],
+        "OPUS hold no times; take the one called 'xml'": [str(tmp_path / "moses")],
+        "Moses and TMX downloads of OPUS": [str(tmp_path / "tmx")],
         "is not there": [str(tmp_path / "gone")],
         "no .xml, .srt or .vtt file in en": [str(tmp_path / "empty")],
         "cannot be listed": ["nowhere://x/y"],
@@ -97,7 +119,7 @@ def test_wrong_sources_are_named_with_the_cure(spark: SparkSession, tmp_path: Pa
     for message, sources in cases.items():
         with pytest.raises(InputError, match=message) as wrong:
             find_subtitles(spark, sources, ["en"], "v0")
-        assert "subtitles.sources" in str(wrong.value)
+        assert "subtitles.sources" in str(wrong.value) or "OpenSubtitles/v2018/xml/en.zip" in str(wrong.value)
         assert "\n" not in str(wrong.value)
 
 

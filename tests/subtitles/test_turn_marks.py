@@ -41,7 +41,7 @@ def test_turn_mark_dash(text: str, dash: bool) -> None:
         ("( quietly ) Anna : Come in .", "ANNA"),
         ("Man # 2 : Run !", "MAN # 2"),
         ("Anna and Bo : Hello !", "ANNA AND BO"),
-        ("Anna 's Father : No .", "ANNA 'S FATHER"),
+        ("Anna 's Father : No .", "ANNA'S FATHER"),
         ("Élodie : Oui .", "ÉLODIE"),
         ("\u0623\u062d\u0645\u062f : \u062a\u0639\u0627\u0644 .", "\u0623\u062d\u0645\u062f"),
         ("\u0930\u0935\u093f : \u0906\u0913 \u0964", "\u0930\u0935\u093f"),
@@ -88,6 +88,24 @@ def test_turn_mark_hidden_from_features() -> None:
         "Remember : never pay .",
         "Well - maybe .",
     ]
+
+
+def test_turn_mark_name_in_brackets() -> None:
+    said = [
+        "[ Osgood ] Hey .",
+        "I told Osgood .",
+        "[ Osgood ] No .",
+        "[ Sighs ] Yes .",
+        "[ Sighs ] So .",
+        "[ Man # 2 ] Who ?",
+    ]
+    sentences = Sentences.of(marks_file(*((text, place) for place, text in enumerate(said, 1))))
+    assert speaker_names(pa.array(["( MASTER ) : Go .", "O 'DOWD : Go ."])).to_pylist() == ["MASTER", "O'DOWD"]
+    labels = speaker_labels(sentences)
+    assert [label >= 0 for label in labels] == [True, False, True, False, False, True]
+    assert hidden_marks(sentences, labels).to_pylist()[:2] == ["Hey .", "I told Osgood ."]
+    # Names in brackets stand before those alone whom one does not see: the file does not label its speakers.
+    assert not spoken(sentences).with_colon.any()
 
 
 def test_turn_mark_label_alone_belongs_to_the_next_sentence() -> None:

@@ -110,6 +110,13 @@ def test_a_platforms_results_are_read() -> None:
     assert [row.get("fault") for row in rows] == [None, None, "rejected", "rejected"]
 
 
+def test_times_of_mechanical_turk_are_in_order() -> None:
+    head = "HITId,WorkerId,SubmitTime,Input.hit_id,Input.item_1,Answer.label_1"
+    times = ("Wed Mar 18 23:30:00 PDT 2026", "Sat Mar 21 00:10:00 UTC 2026", "yesterday")
+    rows = read("\n".join([head, *(f"3X,W{n},{time},h1,i1,Sad" for n, time in enumerate(times))]), "a.csv")
+    assert [row["submitted"] for row in rows] == ["2026-03-19T06:30:00Z", "2026-03-21T00:10:00Z", "yesterday"]
+
+
 def test_rows_fit_the_schema(tmp_path: Path) -> None:
     contents = {"a.json": json.dumps(document()), "b.json": "{"}
     for name, content in contents.items():

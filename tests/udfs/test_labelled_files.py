@@ -45,7 +45,12 @@ def read(name: str, content: str | bytes, columns: tuple[str, ...] = ("a",)) -> 
         ('"a\n1,2\n', [(0, "no_header")]),
         ("", [(0, "no_header")]),
         (b"a,b\n1,\xff\n3,4\n\xed\xa0\x80,5\n", [(2, "not_unicode"), (3, {"a": "3", "b": "4"}), (4, "not_unicode")]),
-        ("a,b\n1,2\n".encode("utf-16"), [(0, "not_utf8")]),
+        ("a,b\n1,2\n".encode("utf-16"), [(2, {"a": "1", "b": "2"})]),
+        ("a,b\n1,caf\u00e9\n".encode("cp1252"), [(2, {"a": "1", "b": "caf\u00e9"})]),
+        (b"a;b\n1,5;2\n", [(2, {"a": "1,5", "b": "2"})]),
+        (b'a;b\n"x;y";"2\n3"\n', [(2, {"a": "x;y", "b": "2\n3"})]),
+        (b"sep=;\na;b\n1;2\n", [(3, {"a": "1", "b": "2"})]),
+        (b"a\tb\n1\t2\n", [(2, {"a": "1", "b": "2"})]),
         ("a," + ",".join("x" * 3000) + "\n", [(0, "no_header")]),
     ],
 )

@@ -11,7 +11,8 @@ import numpy as np
 import pyarrow as pa
 
 from udfs.opus.archives import RangeReader, member_end, ranges, read_member
-from udfs.opus.files import Caps, UnreadableError, open_container, read_plain, unpack
+from udfs.opus.cue_forms import is_ttml
+from udfs.opus.files import Caps, UnreadableError, open_container, read_plain, refuse_other_kinds, unpack
 from udfs.opus.guard import guarded
 from udfs.opus.parser import Subtitles, parse_subtitles
 from udfs.opus.paths import is_plain_text, language_code
@@ -144,7 +145,8 @@ def _parsed(row: Row, data: Data, truecase: bool, max_seconds: float, languages:
         return _refused(row, data)
 
     def parsed() -> Parsed:
-        if is_plain_text(row["member"] or row["source_path"]):
+        refuse_other_kinds(data)
+        if is_plain_text(row["member"] or row["source_path"]) or is_ttml(data):
             file = parse_plain_text(data, row["language"], languages)
             return _columns({key: row[key] for key in _KEPT}, file.language_name, file), file.sentences
         file = parse_subtitles(data, truecase, row["language"])

@@ -14,7 +14,7 @@ from typing import Any
 from lxml import etree
 
 from udfs.opus.cue_times import clock, clock_ms
-from udfs.opus.cues import Fault, Found, blocks_of, cue_of
+from udfs.opus.cues import Cue, Fault, Found, blocks_of, cue_of
 from udfs.opus.files import UnreadableError
 
 _ASS = re.compile(r"(?im)^\s*\[(?:script info|v4\+? ?styles\+?|events)\]")
@@ -30,12 +30,20 @@ _SUBVIEWER_HEAD = re.compile(
 )
 _SAMI_END = re.compile(r"(?i)</?\s?(?:body|sami)\b[^<>]{0,100}>")
 _SYNC = re.compile(r"(?is)<\s?sync\b[^<>]{0,100}?\bstart\s?=\s?[\"']?([0-9]{1,9})")
+_CLASS = re.compile(r"(?i)<\s?p\b[^<>]{0,100}?\bclass\s?=\s?[\"']?(\w{1,30})[^<>]{0,100}>")
 _FPS = re.compile(r"\s*([0-9]{2,3}(?:[.,][0-9]{1,3})?)\s*")
 _MICRODVD_CODE = re.compile(r"\{[A-Za-z]:[^{}]{0,60}\}|\{DEFAULT\}")
 _TTML = re.compile(r"(?s)\s*(?:<\?xml[^<>]{0,200}\?>\s*)?(?:<!--.{0,2000}?-->\s*)?<(?:[a-z]{1,10}:)?tt[\s>]")
 _OFFSET = re.compile(r"([0-9]{1,9}(?:\.[0-9]{1,6})?)(h|m|s|ms|f|t)")
 _FRAMES = re.compile(r"([0-9]{1,3}:[0-9]{1,2}:[0-9]{1,2}):([0-9]{1,3})(?:\.[0-9]+)?")
 _UNITS = {"h": 3_600_000.0, "m": 60_000.0, "s": 1000.0, "ms": 1.0}
+_FRAME_TIMES = re.compile(
+    r"(?m)^([0-9]{1,2}:[0-9]{2}:[0-9]{2})([.,:;][0-9]{1,6}) --> "
+    r"([0-9]{1,2}:[0-9]{2}:[0-9]{2})([.,:;][0-9]{1,6})(?=\s|$)"
+)
+_FEWEST_FRAMES = 40
+"""Hundredths of a second are all below 30 by chance in hardly a file of so many times."""
+_KARAOKE = re.compile(r"\\[kK][fo]?[0-9]")
 _DEFAULT_FPS = 23.976
 _HOLDS_MS = 3_000
 """How long a cue without an end is shown, unless the next one begins before."""
@@ -57,6 +65,7 @@ def found_cues(text: str) -> Forms:
     Raises:
         UnreadableError: not_subtitles: TTML or json3 that cannot be parsed.
     """
+    text = _without_frames(text)
     head = text[:4000].lstrip()
     if _ASS.search(head) or (_DIALOGUE.search(head) and "-->" not in head):
         return _as("ass", _ass(text))
@@ -73,6 +82,27 @@ def found_cues(text: str) -> Forms:
     if any(_SUBVIEWER.fullmatch(line) for line in text[:20_000].split("\n")):
         return _as("subviewer", _subviewer(text))
     return _as("vtt" if text.startswith("WEBVTT") else "srt", blocks_of(text))
+
+
+def _without_frames(text: str) -> str:
+    """Return a text with milliseconds in its time lines, where all of them have frames of two digits."""
+    fractions = [part for match in _FRAME_TIMES.finditer(text) for part in (match[2], match[4])]
+    frames = [int(part[1:]) for part in fractions if len(part) == 3]
+    marked = sum(part[0] in ":;" for part in fractions) == len(fractions)
+    if len(frames) < len(fractions) or len(frames) < (2 if marked else _FEWEST_FRAMES) or max(frames) >= 30:
+        return text
+    fps = 25 if max(frames) < 25 else 30
+
+    def timed(match: re.Match[str]) -> str:
+        start, end = (f"{match[at]},{int(match[at + 1][1:]) * 1000 // fps:03}" for at in (1, 3))
+        return f"{start} --> {end}"
+
+    return _FRAME_TIMES.sub(timed, text)
+
+
+def is_ttml(data: bytes) -> bool:
+    """Return whether a file is TTML, which is often called ``.xml``."""
+    return _TTML.match(data[:4000].decode("utf-8", "ignore").removeprefix("\ufeff")) is not None
 
 
 def _as(form: str, found: Found) -> Forms:
@@ -117,8 +147,11 @@ def _ass(text: str) -> Found:
             if start is None or end is None:
                 found.faults.append(Fault("time_not_understood", number, line.strip()))
             raw = _ass_text(event.get("text", ""))
-            top = event.get("style", "").strip().lstrip("*") in tops
-            found.cues.append(cue_of(*_times(start, end), raw, number, top=top))
+            if event.get("effect", "").strip().lower() in ("fx", "karaoke"):
+                found.faults.append(Fault("karaoke", number, line.strip(), cue=True))
+                continue
+            style = event.get("style", "").strip().lstrip("*")
+            found.cues.append(cue_of(*_times(start, end), raw, number, top=style in tops, track=style))
     found.cues.sort(key=lambda cue: -1 if (start := clock_ms(cue.start)) is None else start)
     return found
 
@@ -126,7 +159,8 @@ def _ass(text: str) -> Found:
 def _ass_text(text: str) -> list[str]:
     """Return the lines of an event; braces without a code hold an editor's remarks, which ASS does not show."""
     shown = re.sub(r"\{[^{}\\]{0,5000}\}", "", text).replace("\\n", " ")
-    return re.split(r"\\N", shown)
+    sung = "\u266a " if _KARAOKE.search(text) else ""
+    return [f"{sung}{line}" for line in re.split(r"\\N", shown)]
 
 
 def _microdvd(text: str) -> Found:
@@ -218,21 +252,27 @@ def _subviewer(text: str) -> Found:
 
 
 def _sami(text: str) -> Found:
-    """Read SAMI: each ``<SYNC Start=>`` shows its text until the next one."""
+    """Read SAMI: each ``<SYNC Start=>`` shows its paragraphs until the next one of the same class."""
     found = Found([])
     marked = list(_SYNC.finditer(text))
+    last: dict[str, Cue] = {}
     line = 1
     at = 0
     for place, match in enumerate(marked):
         line += text.count("\n", at, match.start())
         at = match.start()
         end = marked[place + 1].start() if place + 1 < len(marked) else len(text)
-        body = text[match.end() : end].partition(">")[2].replace("\n", " ")
-        body = _SAMI_END.sub("", body)
-        stop = int(marked[place + 1][1]) if place + 1 < len(marked) else None
-        cue = cue_of(*_times(int(match[1]), stop), [body], line)
-        if cue.lines:
-            found.cues.append(cue)
+        body = _SAMI_END.sub("", text[match.end() : end].partition(">")[2].replace("\n", " "))
+        first, *classes = _CLASS.split(body)
+        paragraphs = [("", first), *zip(classes[::2], classes[1::2], strict=True)]
+        for track, said in paragraphs[1:] if len(paragraphs) > 1 and not first.strip() else paragraphs:
+            cue = cue_of(*_times(int(match[1]), None), [said], line, track=track.lower())
+            before = last.pop(cue.track, None)
+            if before is not None:
+                before.end = cue.start
+            if cue.lines:
+                found.cues.append(cue)
+                last[cue.track] = cue
     return _with_ends(found)
 
 
@@ -251,8 +291,9 @@ def _ttml(text: str) -> Found:
         [], language=next((str(value) for name, value in root.attrib.items() if str(name).endswith("lang")), None)
     )
     fps, ticks = _rates(root)
+    readings = {_attribute(style, "id") for style in root.iter("{*}style") if _attribute(style, "ruby") in _READINGS}
     for paragraph in root.iter("{*}p"):
-        raw = "".join(_ttml_text(paragraph)).split("\n")
+        raw = "".join(_ttml_text(paragraph, readings)).split("\n")
         start = _ttml_ms(paragraph.get("begin"), fps, ticks)
         end = _ttml_ms(paragraph.get("end"), fps, ticks)
         length = _ttml_ms(paragraph.get("dur"), fps, ticks)
@@ -271,14 +312,28 @@ def _ttml(text: str) -> Found:
     return found
 
 
-def _ttml_text(element: Any) -> list[str]:
+_READINGS = ("text", "textContainer", "delimiter")
+
+
+def _attribute(element: Any, name: str) -> str:
+    return next((str(value) for key, value in element.attrib.items() if etree.QName(key).localname == name), "")
+
+
+def _ttml_text(element: Any, readings: set[str]) -> list[str]:
+    """Return the text of an element without ruby's readings, which stand above its words."""
     parts = [re.sub(r"\s+", " ", element.text or "")]
     for child in element:
         name = etree.QName(child).localname if isinstance(child.tag, str) else ""
         if name == "br":
             parts.append("\n")
-        elif name and name != "metadata":
-            parts += _ttml_text(child)
+        elif (
+            name
+            and name != "metadata"
+            and not (
+                _attribute(child, "ruby") in _READINGS or readings.intersection(_attribute(child, "style").split())
+            )
+        ):
+            parts += _ttml_text(child, readings)
         parts.append(re.sub(r"\s+", " ", child.tail or ""))
     return parts
 

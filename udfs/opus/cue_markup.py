@@ -23,6 +23,12 @@ _NAMES = (
     "[ibuscvpqa]|em|strong|font|span|lang|ruby|rt|rp|rb|big|small|center|div|blink|strike|del|ins|sub|sup|tt|body|"
     "html|head|sync|style|title|h[1-6]|li|ul|ol|table|tr|td|img|hr|set|metadata"
 )
+COLOUR = "\0"
+"""Stands before and behind the name of a colour, where the text takes it; normal text has no such sign."""
+_COLOURED = re.compile(
+    r"(?i)<\s{0,3}font\b[^<>]{0,200}?\bcolor\s{0,3}=\s{0,3}[\"']?([#\w]{1,20})[^<>]{0,200}>|<c\.([a-z]{3,10})[\w.]{0,40}>"
+    r"|<\s{0,3}/\s{0,3}(?:font|c)\s{0,3}>|(?=\{[^{}]{0,200}\\1?c(?:&H([0-9a-f]{1,8}))?&?[\\}])"
+)
 _TAG = re.compile(
     rf"(?i)<\s{{0,3}}/?\s{{0,3}}(?:{_NAMES})(?:[\s.=/][^<>]{{0,1000}})?\s{{0,3}}/?\s{{0,3}}>|<[0-9:.]{{5,15}}>"
 )
@@ -55,13 +61,15 @@ def shown(raw: list[str]) -> Shown:
     drawn = top = False
     if "\\" in text:
         text = _HARD_BLANK.sub(" ", text)
+    if "<" in text or "c&H" in text:
+        text = _COLOURED.sub(lambda match: f"{COLOUR}{match[1] or match[2] or match[3] or ''}{COLOUR}".lower(), text)
     if "{" in text:
         top = _TOP.search(text) is not None
         text, drawn = _without_codes(text)
     text = _BREAK.sub("\n", text) if "\\" in text or "<" in text or "[br]" in text else text
     if "<" in text:
         # In capitals, as labels of films are: a voice is a label even where it speaks once.
-        text = _VOICE.sub(lambda match: f"{match[1].upper()}: ", _READING.sub("", text))
+        text = _VOICE.sub(lambda match: f"\n{match[1].upper()}: ", _READING.sub("", text))
         text = _UNCLOSED_TAG.sub("", _TAG.sub("", text))
     if "|" in text:
         text = _BAR.sub("\n", text)

@@ -8,16 +8,22 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from udfs.opus.cue_markup import shown
-from udfs.opus.cue_times import Times, times_of
+from udfs.opus.cue_markup import Shown, shown
+from udfs.opus.cue_times import Times, clock_ms, times_of
 from udfs.opus.normal_form import normal_form
 
 _NUMBER = re.compile(r"\s*#?([0-9]{1,8})[.:]?\s*")
 _APART = re.compile(r"(?:NOTE|STYLE|REGION|WEBVTT)(?:\s|$)")
 _HEADER = re.compile(r"(?:WEBVTT|Kind:|Language:|X-TIMESTAMP-MAP)")
 _LANGUAGE = re.compile(r"Language:\s{0,5}([A-Za-z-]{2,10})\s*")
+MOST_CHARACTERS = 10_000
+"""A longer cue is left out: a screen has about 100 characters. Markup of ten times as much is not looked at."""
 _MOST_ALONE = 9
 """Most cues that may be missing before an index alone at a file's end, so that it is one, and not said."""
+
+
+_MOST_LINES = 20
+_EXAMPLE = 100
 
 
 @dataclass
@@ -32,6 +38,7 @@ class Cue:
         index: the number that the file gives it.
         top: it is placed away from the bottom of the screen.
         drawn: it held a drawing.
+        track: what tells it from others that are shown with it, such as a style of ASS.
     """
 
     start: str
@@ -42,6 +49,12 @@ class Cue:
     index: int | None = None
     top: bool = False
     drawn: bool = False
+    track: str = ""
+
+    @property
+    def start_ms(self) -> int:
+        """Where it begins; 0 for a time that is not understood."""
+        return clock_ms(self.start) or 0
 
 
 @dataclass(frozen=True)
@@ -70,15 +83,33 @@ class Found:
     language: str | None = None
 
 
+def fault_rows(faults: list[Fault]) -> list[dict[str, object]]:
+    """Return a row for each reason: how often it occurs, the first lines, and what stands in the first of them."""
+    rows: dict[str, list[Fault]] = {}
+    for fault in faults:
+        rows.setdefault(fault.reason, []).append(fault)
+    return [
+        {
+            "reason": reason,
+            "times": len(each),
+            "lines": [fault.line for fault in each[:_MOST_LINES]],
+            "example": each[0].text[:_EXAMPLE],
+        }
+        for reason, each in sorted(rows.items())
+    ]
+
+
 def cues_of(text: str) -> list[Cue]:
     """Return the cues of a SubRip or WebVTT file, in its order; a text without times has none."""
     return blocks_of(normal_form(text)).cues
 
 
-def cue_of(start: str, end: str, raw: Iterable[str], line: int, **more: int | bool | None) -> Cue:
+def cue_of(start: str, end: str, raw: Iterable[str], line: int, **more: int | bool | str | None) -> Cue:
     """Return a cue, given its lines as the file has them."""
-    seen = shown(list(raw))
-    known: dict[str, int | bool | None] = {"top": seen.top, **more}
+    lines = [" ".join(line.split()) for line in raw]
+    endless = sum(map(len, lines)) > 10 * MOST_CHARACTERS
+    seen = Shown([" ".join(lines)[: MOST_CHARACTERS + 1]], False, False) if endless else shown(lines)
+    known: dict[str, int | bool | str | None] = {"top": seen.top, **more}
     known["top"] = bool(seen.top or more.get("top"))
     return Cue(start, end, seen.lines, line, drawn=seen.drawn, **known)  # type: ignore[arg-type]
 

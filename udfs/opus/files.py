@@ -60,6 +60,38 @@ class Caps:
             raise UnreadableError("ratio", f"{unpacked} bytes and more out of {stored}")
 
 
+_KINDS = (
+    (b"PK\x03\x04", "a zip"),
+    (b"Rar!", "a RAR archive"),
+    (b"7z\xbc\xaf", "a 7z archive"),
+    (b"BZh", "a bzip2 archive"),
+    (b"\xfd7zXZ", "an xz archive"),
+    (b"%PDF", "a PDF"),
+    (b"{\\rtf", "a text of a word processor (RTF)"),
+    (b"\xd0\xcf\x11\xe0", "a document of a word processor"),
+    (b"\x1a\x45\xdf\xa3", "a film (Matroska)"),
+    (b"\x00\x00\x01\xba", "pictures (VobSub)"),
+    (b"PG", "pictures (PGS)"),
+    (b"\x89PNG", "a picture"),
+    (b"\xff\xd8\xff", "a picture"),
+    (b"GIF8", "a picture"),
+    (b"SQLite format", "a database"),
+)
+_TIMED = re.compile(rb"[0-9]:[0-9]{2}.{1,10}-->|<[Ss][Yy][Nn][Cc]")
+_PAGE = re.compile(rb"(?i)\s*(?:<!doctype html|<html|<head>)")
+
+
+def refuse_other_kinds(data: bytes) -> None:
+    """Raise ``not_subtitles`` for the content of a file of another kind, whatever its name says."""
+    kind = next(
+        (kind for magic, kind in _KINDS if data.startswith(magic) and (magic != b"PG" or b"\0" in data[:16])), None
+    )
+    if kind is None and _PAGE.match(data[:1000].removeprefix(b"\xef\xbb\xbf")) and not _TIMED.search(data):
+        kind = "a page of the web"
+    if kind is not None:
+        raise UnreadableError("not_subtitles", f"the file is {kind}, in spite of its name; subtitles are text")
+
+
 def local_path(source: str) -> str:
     """Return the absolute local path of a source outside object stores (``dbfs:/`` is mounted locally)."""
     if source.startswith("dbfs:"):
@@ -88,8 +120,14 @@ def filesystem(source: str) -> tuple[fs.FileSystem, str]:
 
 
 def container_uri(source: str, path: str) -> str:
-    """Return a file's address in the manifest: a plain path, or ``scheme://`` and the store's path."""
+    """Return a file's address in the manifest: a plain path, or ``scheme://`` and the store's path.
+
+    In a relative source it is relative, so that a folder with sources and lakehouse can be moved.
+    """
     match = _SCHEME.match(source)
+    root = os.path.abspath(source)  # noqa: PTH100 - pathlib resolves no ".."
+    if match is None and not source.startswith(("/", "dbfs:")) and (path == root or path.startswith(f"{root}/")):
+        return f"{source.rstrip('/')}{path[len(root) :]}"
     return f"{match.group(0)}{path}" if match and not source.startswith(("file:", "dbfs:")) else path
 
 

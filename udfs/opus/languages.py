@@ -104,9 +104,24 @@ def language_of(text: str) -> tuple[str | None, float]:
     return _OPUS.get(label, label), round(float(probability), 4)
 
 
+def are_alike(one: str, other: str) -> bool:
+    """Return whether a short text does not tell two languages apart."""
+    return any({one, other} <= group for group in _ALIKE)
+
+
+def likelier(text: str, one: str, other: str) -> str:
+    """Return which of two languages a text is in; the first where it has no letter."""
+    letters = " ".join(_NOT_LETTERS.sub(" ", text[:_MOST_LETTERS]).split()).lower()
+    if not letters:
+        return one
+    shares = {_OPUS.get(label, label): share for label, share in reversed(_classifier().rank(letters))}
+    found = {code: shares.get(code, shares.get(code[:2], 0.0)) for code in (one, other)}
+    return other if found[other] > found[one] else one
+
+
 def contradicts(named: str, text: str, found: str | None, probability: float) -> bool:
     """Return whether a text is surely of another language than its file's name says."""
-    if found is None or named == found or probability < SURE or any({named, found} <= group for group in _ALIKE):
+    if found is None or named == found or probability < SURE or are_alike(named, found):
         return False
     return sum(map(str.isalpha, text)) >= FEWEST_LETTERS
 

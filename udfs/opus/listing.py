@@ -26,6 +26,9 @@ from udfs.opus.zip_directory import Member, is_unsafe, members
 
 _BATCH = 10_000
 _ZIP_MARK = re.compile(r"(?i)(\.zip)!")
+_ENDING = re.compile(r"(?:\.tar|\.srt|\.tmx)?\.[^./!]{1,12}$", re.IGNORECASE)
+_ARCHIVE = re.compile(r"(?i)\.(?:rar|7z|tar|tgz|tbz2?|txz|bz2|xz|zst|lzma|gz|cab|iso)$")
+UNREAD = "unknown_format"
 Row = tuple[Any, ...]
 
 
@@ -212,7 +215,7 @@ def _rows(
         above = f"{shown}!" if unique else ""
         folders = name if found.folder else name.rpartition("/")[0]
         folder = read_folder(above or f"{root}/", folders)
-        fault = member.fault if member else found.fault
+        fault = (member.fault if member else found.fault) or _unread(name)
         # A bad zip may hold the languages asked for, and the path of an unsafe member says nothing.
         unknown = fault is not None and (is_zip_name(name) or is_unsafe(name))
         upload, film, language = upload_of(f"{inside}/{name}" if unique else name, folder)
@@ -244,19 +247,18 @@ def _rows(
 
 
 def _entries(source: str, inside: str, found: Found) -> Iterator[tuple[str, str, Member | None]]:
-    """Yield the name of a subtitle file, or names, unique names and members of a zip's subtitle files.
+    """Yield the name of a file, or names, unique names and members of a zip's files.
 
     A zip that cannot be listed to its end gives one entry for the rest: its own name, and a member with the fault.
     """
     if found.fault or not is_zip_name(inside):
-        if found.fault or is_subtitle_name(inside):
-            yield inside, "", None
+        yield inside, "", None
         return
     names: set[str] = set()
     try:
         with open_container(source, container_uri(source, found.path)) as file:
             for member in members(file):
-                if is_subtitle_name(member.name):
+                if not _is_hidden(member.name):
                     unique = _unique(member.name, names)
                     yield member.name, unique, member
         return
@@ -267,6 +269,25 @@ def _entries(source: str, inside: str, found: Found) -> Iterator[tuple[str, str,
     except Exception as error:
         fault = f"listing_failed: {type(error).__name__}: {error}"
     yield inside, "", Member(inside, 0, 0, 0, 0, 0, one_line(fault))
+
+
+def _is_hidden(name: str) -> bool:
+    """Return whether a member is a folder, or is hidden, as macOS's copies are."""
+    parts = name.split("/")
+    return (
+        not parts[-1] or "__MACOSX" in parts or any(part.startswith(".") and part not in (".", "..") for part in parts)
+    )
+
+
+def _unread(name: str) -> str | None:
+    """Return why a file of this name is not read; None for one that is."""
+    if is_subtitle_name(name) or is_zip_name(name):
+        return None
+    ending = _ENDING.search(name)
+    if ending is None:
+        return f"{UNREAD}: its name has no ending"
+    archive = ": archives of that kind are not unpacked" if _ARCHIVE.search(name) else ""
+    return f"{UNREAD}: files ending in {ending[0].lower()} are not read{archive}"
 
 
 def _unique(name: str, names: set[str]) -> str:
@@ -304,11 +325,14 @@ def fingerprint(source: str, languages: Sequence[str]) -> str:
         return "missing"
     for piece in pieces:
         if piece.kind == "other":
-            digest = hashlib.blake2b(f"{piece.path}/".encode(), digest_size=16)
+            inside = piece.path.removeprefix(_root(source)[1])
+            digest = hashlib.blake2b(f"{inside}/".encode(), digest_size=16)
             total += int.from_bytes(digest.digest(), "big")
             continue
-        for found in _files(piece)[1]:
+        root, files = _files(piece)
+        for found in files:
             if found.fault or is_zip_name(found.path) or is_subtitle_name(found.path.rpartition("/")[2]):
-                digest = hashlib.blake2b(f"{found.path}\0{found.tag}".encode(), digest_size=16)
+                inside = found.path.removeprefix(root)
+                digest = hashlib.blake2b(f"{inside}\0{found.tag}".encode(), digest_size=16)
                 total += int.from_bytes(digest.digest(), "big")
     return f"{total % (1 << 128):032x}"

@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 _compute: Any = pc
-_LINE_ENDS = re.compile("\r+\n|[\n\r\x0b\x0c\u2028\u2029]")
+_LINE_ENDS = re.compile("(?<!\r)\r+\n|[\n\r\x0b\x0c\u2028\u2029]")
 _BLANKS = dict.fromkeys([0xA0, 0x1680, *range(0x2000, 0x200B), 0x202F, 0x205F, 0x2800, 0x3000, 0x3164, 0x0009], " ")
 _UNSEEN = dict.fromkeys(
     [

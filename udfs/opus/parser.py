@@ -1,17 +1,23 @@
 """Parser of subtitle files in OPUS XML, with libxml2 (lxml) in strict mode: no recovery, DTD, entities or network."""
 
 from collections import Counter
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
 from typing import Any
 
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 from lxml import etree
 
+from udfs.opus.cues import Fault, fault_rows
 from udfs.opus.encodings import as_utf8
 from udfs.opus.fast_parser import Cut, attribute_quirks, cut_regular, has_regular_head
 from udfs.opus.files import UnreadableError
 from udfs.opus.meta import meta_columns
 from udfs.opus.normal_form import normal_form
 from udfs.opus.sentences import Mark, Sentences, parted, sentences_of
+from udfs.opus.speaker_changes import MOST_CHARACTERS
 from udfs.opus.tokens import opus_tokens, straight
 
 _WRONG_ENCODING = frozenset({9, 31, 32, 81})  # libxml2: invalid char, unknown/unsupported/invalid encoding
@@ -61,7 +67,30 @@ def parse_subtitles(data: bytes, truecase: bool = True, language: str | None = N
         UnreadableError: doctype, bad_encoding, not_xml, no_sentences, too_large.
     """
     data = as_utf8(data)
-    return _by_arrays(data, truecase) or _by_tree(data, truecase, language)
+    return without_endless(_by_arrays(data, truecase) or _by_tree(data, truecase, language))
+
+
+def without_endless(file: Subtitles, lines: Mapping[int, int] | None = None) -> Subtitles:
+    """Return a file without the sentences of more than ``MOST_CHARACTERS``, which become faults.
+
+    Args:
+        file: a parsed file.
+        lines: the line in which each block begins; without them a fault has the number of the sentence.
+    """
+    lengths = pc.utf8_length(file.sentences.text).to_numpy(zero_copy_only=False)  # type: ignore[attr-defined]
+    endless = np.flatnonzero(lengths > MOST_CHARACTERS).tolist()
+    if not endless:
+        return file
+    texts = [file.sentences.text[at].as_py() for at in endless]
+    blocks = [file.sentences.block_first[at].as_py() for at in endless]
+    places = [at + 1 if lines is None else lines.get(block, 0) for at, block in zip(endless, blocks, strict=True)]
+    faults = [Fault("sentence_too_long", *found) for found in zip(places, texts, strict=True)]
+    kept = pa.array(lengths <= MOST_CHARACTERS)
+    file.sentences = Sentences(*(getattr(file.sentences, one.name).filter(kept) for one in fields(Sentences)))
+    file.token_count -= sum(text.count(" ") + 1 for text in texts)
+    file.meta["faults"] = [*file.meta.get("faults", ()), *fault_rows(faults)]  # type: ignore[misc]
+    file.quirks["sentence_too_long"] = len(faults)
+    return file
 
 
 def parse_by_tree(data: bytes, truecase: bool = True) -> Subtitles:

@@ -1,22 +1,25 @@
 """Sentences of subtitle files that are not OPUS XML, parted and tokenised as OPUS parts and tokenises them."""
 
+import math
 import re
 from collections import Counter
 from collections.abc import Sequence
 
 from udfs.opus.cue_forms import found_cues
 from udfs.opus.cue_times import clock_ms
-from udfs.opus.cues import Cue, Fault
+from udfs.opus.cues import Cue, Fault, Found, fault_rows
 from udfs.opus.encodings import as_text
 from udfs.opus.files import UnreadableError
 from udfs.opus.languages import contradicts, language_of
 from udfs.opus.meta import meta_columns
 from udfs.opus.normal_form import marks, normal_form
-from udfs.opus.parser import Subtitles
+from udfs.opus.parser import Subtitles, without_endless
 from udfs.opus.paths import spoken_language
 from udfs.opus.repeated_cues import spoken_cues
 from udfs.opus.sentences import Mark, sentences_of
+from udfs.opus.speaker_labels import mark_speakers
 from udfs.opus.tokens import opus_tokens, split_sentences
+from udfs.opus.two_languages import in_one_language
 
 MOST_BYTES = 3_000_000
 MOST_CUES = 100_000
@@ -25,22 +28,27 @@ MOST_FORMATTED_BYTES = 20_000_000
 """Most bytes of a form whose cues carry codes: signs of ASS, words of json3 with a time each."""
 _SPEAKS = re.compile(r"(?:[-\u2010-\u2015\u2212\u2500\uff0d](?![-\u2010-\u2015])|>{2,}|/\s?(?=[^\W\d_a-z]))")
 _SINGS = re.compile(r"[\u2669-\u266c#*]")
-_SUNG = re.compile(r"[\u2669-\u266c]\W*$")
+_NOTES = "\u2669\u266a\u266b\u266c"
+_MOST_SUNG = 8
+"""Cues of a song whose notes stand before the first and behind the last alone."""
+_SUNG = re.compile(r"[\u2669-\u266c][^\w\u2669-\u266c]*$")
 _ENDED = re.compile(r"(?<![.])[.?!\u061f\u06d4\u0964\u3002\uff01\uff1f][\"')\]]*$|[?!][.\"')\]]*$")
 _LABEL = re.compile(
     r"\s*(?:[-\u2010-\u2015\u2212]\s?|>{2,}\s?)?(?:[\[(][^\[\]()]{1,40}[\])]\s?)?"
-    rf"([^\W\d_][\w{marks()}.'&#-]{{0,25}}(?:[ ,][^\W_]?[\w{marks()}.'&#-]{{0,25}}){{0,4}})"
+    rf"([^\W\d_][\w{marks()}.'&#\u2116-]{{0,25}}(?:[ ,][^\W_]?[\w{marks()}.'&#\u2116-]{{0,25}}){{0,4}})"
     r"(?:\s?[\[(][^\[\]()]{1,40}[\])])?\s?:(?=\s|$)"
 )
-_NAME_IN_BRACKETS = re.compile(
-    r"^([-\u2010-\u2015\u2212]?\s?)(?:[\[(]\s?([^\W\d_][^\[\]():]{0,40})[\])]\s?|([A-Z]{2,20}_[0-9]{1,3})):\s*"
-)
-"""A label of a tool that tells speakers apart: ``[SPEAKER_00]: Come in``."""
 _FEWEST_LABELS = 2
 _NEW_PART_MS = 60_000
+_RIGHT_TO_LEFT = re.compile("[\u05d0-\u05ea\u0620-\u06d3]")
+_MARKS_BEHIND = ".?!\u061f"
+_MARK_BEFORE = re.compile("([.?!\u061f]+)(?![.?!\u061f])\\s?(.*[^.?!\u061f])$")
 _MOST_SILENCE_IN_CAPITALS = 2_000
-_MOST_LINES = 20
-_EXAMPLE = 100
+_FEWEST_UNMARKED = 8
+_MOST_ENDED = 0.1
+_TOUCHING_MS = 100
+_LONGEST_UNMARKED = 150
+"""Where fewer than a tenth of the cues end with a mark, a sentence ends at each pause and before so many characters."""
 
 
 def parse_plain_text(data: bytes, language: str | None, languages: Sequence[str] = ()) -> Subtitles:
@@ -70,15 +78,23 @@ def parse_plain_text(data: bytes, language: str | None, languages: Sequence[str]
         raise UnreadableError("no_cues", "no line of the form 00:01:02,345 --> 00:01:04,000")
     if len(found.cues) > MOST_CUES:
         raise UnreadableError("too_large", f"{len(found.cues)} cues, more than {MOST_CUES}")
+    _forget_ends_before_starts(found)
+    _sung_between(found.cues)
     quirks = Counter(plain_text=1, byte_replaced=decoded.replaced, encoded_twice=int(decoded.twice))
-    cues, dropped = spoken_cues(_in_time_order(found.cues, quirks))
-    for cue in cues:
-        cue.lines = [_NAME_IN_BRACKETS.sub(_bare_name, line) for line in cue.lines]
-    faults = sorted([*found.faults, *dropped], key=lambda fault: fault.line)
+    ordered = _in_time_order(found.cues, quirks)
+    _in_logical_order(ordered)
+    ordered, foreign = in_one_language(ordered, [code for code in (language, *languages) if code])
+    mark_speakers(ordered, language or (languages[0] if len(languages) == 1 else None))
+    cues, dropped = spoken_cues(ordered)
+    faults = sorted([*found.faults, *foreign, *dropped], key=lambda fault: fault.line)
     quirks["cue_without_text"] = sum(not cue.lines for cue in cues)
     quirks.update(fault.reason for fault in faults)
     language = _language(cues, language, languages, found.language, quirks)
-    sentences, tokens = sentences_of(_sentences(cues, language), quirks)
+    unmarked = _without_marks(cues)
+    if unmarked:
+        quirks["no_end_marks"] = 1
+        faults.append(Fault("no_end_marks", cues[0].line, "a sentence ends at each pause"))
+    sentences, tokens = sentences_of(_sentences(cues, language, unmarked), quirks)
     columns, _ = meta_columns(None, Counter())
     columns |= {
         "encoding": decoded.codec,
@@ -87,7 +103,8 @@ def parse_plain_text(data: bytes, language: str | None, languages: Sequence[str]
         "blocks": len(found.cues),
         "faults": fault_rows(faults),
     }
-    return Subtitles(None, sentences, tokens, columns, language, +quirks)
+    lines = {cue.number: cue.line for cue in cues}
+    return without_endless(Subtitles(None, sentences, tokens, columns, language, +quirks), lines)
 
 
 def _in_time_order(cues: list[Cue], quirks: Counter[str]) -> list[Cue]:
@@ -115,24 +132,41 @@ def _in_time_order(cues: list[Cue], quirks: Counter[str]) -> list[Cue]:
     return ordered
 
 
-def _bare_name(match: re.Match[str]) -> str:
-    return f"{match[1]}{match[2] or match[3]}: ".replace("_", " ")
+def _forget_ends_before_starts(found: Found) -> None:
+    for cue in found.cues:
+        start, end = clock_ms(cue.start), clock_ms(cue.end)
+        if start is not None and end is not None and end < start:
+            found.faults.append(Fault("end_before_start", cue.line, f"{cue.start} --> {cue.end}"))
+            cue.end = ""
 
 
-def fault_rows(faults: list[Fault]) -> list[dict[str, object]]:
-    """Return a row for each reason: how often it occurs, the first lines, and what stands in the first of them."""
-    rows: dict[str, list[Fault]] = {}
-    for fault in faults:
-        rows.setdefault(fault.reason, []).append(fault)
-    return [
-        {
-            "reason": reason,
-            "times": len(each),
-            "lines": [fault.line for fault in each[:_MOST_LINES]],
-            "example": each[0].text[:_EXAMPLE],
-        }
-        for reason, each in sorted(rows.items())
-    ]
+def _sung_between(cues: list[Cue]) -> None:
+    """Put notes around each cue of a song whose first cue opens with a note and whose last one closes with one."""
+    opened: int | None = None
+    for place, cue in enumerate(cues):
+        opens, closes = (bool(cue.lines) and cue.lines[at][end] in _NOTES for at, end in ((0, 0), (-1, -1)))
+        if closes and not opens and opened is not None:
+            for sung in cues[opened : place + 1]:
+                if sung.lines:
+                    sung.lines = [f"\u266a {' '.join(sung.lines).strip(_NOTES).strip()} \u266a"]
+        if opens or closes or (cue.lines and _SPEAKS.match(cue.lines[0])):
+            opened = place if opens and not closes else None
+        elif opened is not None and place - opened > _MOST_SUNG:
+            opened = None
+
+
+def _in_logical_order(cues: list[Cue]) -> None:
+    """Put the marks of a script from right to left behind its words, in a file that has them where they are seen."""
+    lines = [line for cue in cues for line in cue.lines if _RIGHT_TO_LEFT.search(line)]
+    before = sum(_MARK_BEFORE.match(line) is not None for line in lines)
+    if before == 0 or 2 * before <= sum(line[-1] in _MARKS_BEHIND for line in lines):
+        return
+    for cue in cues:
+        for at, line in enumerate(cue.lines):
+            match = _MARK_BEFORE.match(line)
+            if match is not None and _RIGHT_TO_LEFT.search(line):
+                dash = "- " if match[2].endswith("-") else ""
+                cue.lines[at] = f"{dash}{match[2].rstrip('- ')}{match[1]}"
 
 
 def _language(
@@ -156,7 +190,14 @@ def _language(
     return found
 
 
-def _sentences(cues: list[Cue], language: str | None) -> list[tuple[list[str], list[Mark]]]:
+def _without_marks(cues: list[Cue]) -> bool:
+    """Return whether hardly a cue of letters with capitals ends with a mark, as in speech that a program wrote down."""
+    said = [cue.lines[-1] for cue in cues if cue.lines and cue.lines[-1].lower() != cue.lines[-1].upper()]
+    ended = sum(not (line[-1].isalnum() or line[-1] in ",-") for line in said)
+    return len(said) >= _FEWEST_UNMARKED and ended < _MOST_ENDED * len(said)
+
+
+def _sentences(cues: list[Cue], language: str | None, unmarked: bool) -> list[tuple[list[str], list[Mark]]]:
     """Return words and time marks of each sentence."""
     found: list[tuple[list[str], list[Mark]]] = []
     labels = _labels(cues)
@@ -167,7 +208,12 @@ def _sentences(cues: list[Cue], language: str | None) -> list[tuple[list[str], l
         if not parts:
             continue
         words = [opus_tokens(part, language).split(" ") for part in parts]
-        if found and _goes_on(last, parts[0], words[0][0], before, cue, labels):
+        if unmarked:
+            near = bool(found) and before is not None and _gap(before, cue) <= _TOUCHING_MS
+            goes_on = near and len(" ".join(found[-1][0])) + len(parts[0]) <= _LONGEST_UNMARKED
+        else:
+            goes_on = bool(found) and _goes_on(last, parts[0], words[0][0], before, cue, labels)
+        if goes_on:
             sentence = found[-1]
         else:
             sentence = ([], [])
@@ -187,13 +233,18 @@ def _goes_on(last: str, part: str, word: str, before: Cue | None, cue: Cue, labe
     """Return whether a sentence goes on from one cue to the next."""
     if _ENDED.search(last[-8:]) or _SUNG.search(last):
         return False
-    if word[:1].islower():
+    if word[:1].islower() or (last.endswith("...") and part.startswith("...") and part.lstrip(". ")[:1].islower()):
         return True
     capitals = last.isupper() and part.isupper() and min(sum(map(str.isalpha, one)) for one in (last, part)) > 2
     if not capitals or before is None or _opens_unit(part, labels) or _SINGS.match(part):
         return False
+    return _gap(before, cue) <= _MOST_SILENCE_IN_CAPITALS
+
+
+def _gap(before: Cue, cue: Cue) -> float:
+    """Return the milliseconds between two cues; without end where a time is unknown."""
     end, start = clock_ms(before.end), clock_ms(cue.start)
-    return end is not None and start is not None and start - end <= _MOST_SILENCE_IN_CAPITALS
+    return math.inf if end is None or start is None else start - end
 
 
 def _labels(cues: list[Cue]) -> frozenset[str]:

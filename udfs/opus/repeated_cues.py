@@ -4,7 +4,7 @@ from collections import Counter
 from itertools import groupby, pairwise
 
 from udfs.opus.cue_times import clock_ms
-from udfs.opus.cues import Cue, Fault
+from udfs.opus.cues import MOST_CHARACTERS, Cue, Fault
 from udfs.opus.sentences import ADVERT_BLOCK
 
 _TOUCH_MS = 50
@@ -21,6 +21,7 @@ def spoken_cues(cues: list[Cue]) -> tuple[list[Cue], list[Fault]]:
     """Return the cues in their order without those that say nothing of their own, and these as faults.
 
     - ``advert_cue``: its index is 9999 or one of those from there on, and the file has no cue before that number.
+    - ``cue_too_long``: no screen holds as much.
     - ``drawing``: nothing is left of it without its drawing.
     - ``sign``: it stands at the top of the screen or in capitals, ends without an end mark, and another cue is spoken
       while it is shown.
@@ -51,6 +52,8 @@ def _without_adverts(cues: list[Cue], faults: list[Fault]) -> list[Cue]:
             faults.append(_fault("advert_cue", cue))
         elif cue.drawn and not cue.lines:
             faults.append(_fault("drawing", cue))
+        elif sum(map(len, cue.lines)) > MOST_CHARACTERS:
+            faults.append(_fault("cue_too_long", cue))
         else:
             kept.append(cue)
     return kept

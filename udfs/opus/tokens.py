@@ -17,6 +17,7 @@ _ENGLISH = (
     "Mr Mrs Ms Mx Dr St Jr Sr Prof Capt Col Gen Lt Sgt Rev Mt Hon Gov Sen Rep Pres Maj Cpl Pvt Cmdr Adm Fr Insp Det "
     "Supt Messrs Mme Mlle vs Ave Blvd"
 )
+_ABROAD = "Mr Mrs Ms Dr Jr Sr Prof Mme Mlle"
 ABBREVIATIONS = {
     "en": _ENGLISH,
     "de": "Hr Hrn Fr Dr Prof St Str Nr Hptm Mr Mrs ca bzw usw evtl ggf Ing Frl Kap Abs Bd Jh Mio Mrd Tel",
@@ -36,8 +37,8 @@ ABBREVIATIONS = {
 }
 """Abbreviations by language, in any case, written with a full stop that ends no sentence.
 
-The words and titles of English hold in all languages, because films name English people; most foreign titles are not
-English words.
+The commonest titles of English hold in all languages, because films name English people. Others are words elsewhere:
+``Sen.`` is a Turkish sentence.
 """
 _BEFORE_NUMBERS = (
     "No Nos Nr Núm Num Art Fig Vol Ch Pt Op p pp art n° с № vgl S Jan Feb Mar Apr Jun Jul Aug Sept Sep Oct Nov Dec"
@@ -115,8 +116,7 @@ def opus_tokens(sentence: str, language: str | None = None) -> str:
 
 @lru_cache
 def _words_of(language: str | None) -> str:
-    own = ABBREVIATIONS.get((language or "en").partition("_")[0], "")
-    known = dict.fromkeys(f"{own} {_ENGLISH if language != 'de' else ''}".split())
+    known = dict.fromkeys(f"{ABBREVIATIONS.get((language or 'en').partition('_')[0], '')} {_ABROAD}".split())
     return "|".join(sorted(known, key=lambda word: (-len(word), word)))
 
 

@@ -10,15 +10,15 @@ from typing import Any
 import pytest
 
 from tests.attacks.corpora import reading_of
-from tests.udfs.opus.subtitle_files import rows
+from tests.udfs.opus.subtitle_files import parsed, rows, srt, texts
+from udfs.opus.cue_forms import is_ttml
 from udfs.opus.cue_times import times_of
 from udfs.opus.encodings import as_text
+from udfs.opus.files import Caps, UnreadableError, filesystem, read_plain, refuse_other_kinds
 from udfs.opus.languages import language_of
 from udfs.opus.listing import fingerprint, list_piece, pieces_of
 from udfs.opus.normal_form import normal_form
-from udfs.opus.parser import Subtitles
 from udfs.opus.paths import named_language
-from udfs.opus.plain_text import parse_plain_text
 
 CUES = (
     ("00:00:01,000", "00:00:02,500", "- Who left the boat out?"),
@@ -30,23 +30,6 @@ EXPECTED = [
     (2, 2, 3000, 4500, "- Not me , I was asleep ."),
     (3, 3, 5000, 6500, "- Then it was the tide ."),
 ]
-
-
-def srt(*texts: str, gap: int = 500) -> str:
-    """Return cues of a second and a half."""
-    times = [(1000 + place * (1500 + gap), 2500 + place * (1500 + gap)) for place in range(len(texts))]
-    return "\n".join(
-        f"{n}\n00:00:{a // 1000:02},{a % 1000:03} --> 00:00:{b // 1000:02},{b % 1000:03}\n{text}\n"
-        for n, ((a, b), text) in enumerate(zip(times, texts, strict=True), 1)
-    )
-
-
-def parsed(text: str | bytes, language: str | None = "en") -> Subtitles:
-    return parse_plain_text(text if isinstance(text, bytes) else text.encode(), language, ("en",))
-
-
-def texts(text: str | bytes, language: str | None = "en") -> list[str]:
-    return parsed(text, language).sentences.text.to_pylist()
 
 
 def frames(time: str) -> int:
@@ -234,6 +217,16 @@ def test_a_time_that_is_not_understood_is_a_fault_with_its_line_and_no_text() ->
     assert rows(file.sentences)[-1][2:4] == (5000, None)
 
 
+def test_a_cue_without_end_is_a_fault_and_the_others_stay() -> None:
+    file = parsed(srt("Who is there?", "- " * 8_000, "It is the tide.", "a" + "- " * 1_500))
+    assert file.sentences.text.to_pylist() == ["Who is there ?", "It is the tide ."]
+    assert [(fault["reason"], fault["lines"]) for fault in file.meta["faults"]] == [  # type: ignore[attr-defined]
+        ("cue_too_long", [6]),
+        ("sentence_too_long", [14]),
+    ]
+    assert file.token_count == 9
+
+
 ROLLING = [
     ("00:00:00,000", "00:00:02,000", ["so tell me"]),
     ("00:00:02,000", "00:00:02,010", ["so tell me"]),
@@ -281,8 +274,8 @@ def test_text_that_was_encoded_twice() -> None:
     [
         ("[SPEAKER_00]: Come in.", "SPEAKER 00 : Come in ."),
         ("SPEAKER_01: Come in.", "SPEAKER 01 : Come in ."),
-        ("- (Anna): Come in.", "- Anna : Come in ."),
-        ("[door]: closed", "door : closed"),
+        ("- (Anna): Come in.", "- ANNA : Come in ."),
+        ("[door]: closed", "DOOR : closed"),
         ("[door slams] Come in.", "[ door slams ] Come in ."),
         ("Yes.|- No.", "Yes . / - No ."),
         ("| know.", "| know ."),
@@ -291,6 +284,62 @@ def test_text_that_was_encoded_twice() -> None:
 )
 def test_labels_of_tools_and_bars(line: str, expected: str) -> None:
     assert " / ".join(texts(srt(line))) == expected
+
+
+@pytest.mark.parametrize(
+    ("cues", "expected"),
+    [
+        (["I try to! (PILOT): Turn left.", "(boy): Why?"], ["I try to !", "PILOT : Turn left .", "BOY : Why ?"]),
+        (["I try to, [Pilot]: turn left."], ["I try to ,", "PILOT : turn left ."]),
+        (["[men 1] Hey! [men 2] Over here."], ["MEN 1 : Hey !", "MEN 2 : Over here ."]),
+        (
+            ["[Osgood] Hey!", "[Osgood] Over here.", "[Sighs] No."],
+            ["OSGOOD : Hey !", "OSGOOD : Over here .", "[ Sighs ] No ."],
+        ),
+        (["[Sighs] Hey!", "[Sighs] Over here."], ["[ Sighs ] Hey !", "[ Sighs ] Over here ."]),
+        (["[Hope] Hey!", "[Hope] Here.", "Tell Hope."], ["HOPE : Hey !", "HOPE : Here .", "Tell Hope ."]),
+        (["(Clears Throat) Hey.", "(Clears Throat) No."], ["( Clears Throat ) Hey .", "( Clears Throat ) No ."]),
+        (
+            ["\uff08\u6bcd\uff09\u306f\u3044\u3002", "\uff08\u6bcd\uff09\u3044\u3044\u3048\u3002"],
+            ["\u6bcd : \u306f\u3044 \u3002", "\u6bcd : \u3044\u3044\u3048 \u3002"],
+        ),
+        (["\u3010Olga\u3011\uff1aYes."], ["OLGA : Yes ."]),
+        (["O'DOWD: Yes."], ["O 'DOWD : Yes ."]),
+        (["Speaker \u21161: Yes.", "Speaker #2: No."], ["SPEAKER \u2116 1 : Yes .", "SPEAKER # 2 : No ."]),
+        (["Olga Stern:\nYes, I do.", "Ivo Brandt:\nNo."], ["OLGA STERN : Yes , I do .", "IVO BRANDT : No ."]),
+        (["He told us:\nyes.", "Then she said:\nno."], ["He told us : yes .", "Then she said : no ."]),
+        (["\u226b Yes.", "\uff1e\uff1e No."], ["> > Yes .", "> > No ."]),
+    ],
+)
+def test_labels_in_all_forms(cues: list[str], expected: list[str]) -> None:
+    assert texts(srt(*cues)) == expected
+
+
+def coloured(*cues: list[tuple[str, str]]) -> str:
+    return srt(*("\n".join(f'<font color="{colour}">{text}</font>' for colour, text in cue) for cue in cues))
+
+
+def test_a_change_of_colour_is_a_change_of_speaker() -> None:
+    said = coloured([("yellow", "Are you sure"), ("cyan", "of course I am")], [("cyan", "Go on.")], [("yellow", "no")])
+    assert texts(said) == ["Are you sure", "> > of course I am", "Go on .", "> > no"]
+    spans = '<font color="lime">Yes.</font> <font color="white">Why?</font>'
+    assert texts(srt(spans, spans)) == ["Yes .", "> > Why ?", "> > Yes .", "> > Why ?"]
+    cues = (
+        "00:01.000 --> 00:02.000\n<c.yellow>Yes.</c>\n<c.cyan>Why?</c>\n",
+        "00:03.000 --> 00:04.000\n<c.cyan>So.</c>\n<c.yellow>Oh.</c>\n",
+    )
+    vtt = "\n".join(("WEBVTT\n", *cues))
+    assert texts(vtt) == ["Yes .", "> > Why ?", "So .", "> > Oh ."]
+
+
+def test_a_coloured_word_is_no_speaker() -> None:
+    stressed = 'The <font color="red">red</font> door and the <font color="red">red</font> gate'
+    assert texts(srt(stressed, stressed)) == ["The red door and the red gate", "The red door and the red gate"]
+
+
+def test_two_voices_in_a_cue() -> None:
+    vtt = "WEBVTT\n\n00:01.000 --> 00:02.000\n<v Olga>Come in.</v> <v Ivo>I will</v>\n"
+    assert texts(vtt) == ["OLGA : Come in .", "IVO : I will"]
 
 
 def test_voices_of_webvtt_are_labels_in_capitals() -> None:
@@ -473,3 +522,66 @@ def test_each_row_of_the_table_of_forms_names_tests_that_exist(row: str) -> None
             continue
         tree = ast.parse((ROOT / path).read_text("utf-8"))
         assert function in {node.name for node in tree.body if isinstance(node, ast.FunctionDef)}
+
+
+def test_files_that_are_not_read_are_listed_with_their_ending(tmp_path: Path) -> None:
+    for name in ("a.en.srt", "b.lrc", "c.srt.txt", "d.tar.gz", "README", ".hidden"):
+        (tmp_path / name).write_text("x")
+    with zipfile.ZipFile(tmp_path / "e.zip", "w") as archive:
+        for name in ("f.en.srt", "__MACOSX/._f.en.srt", "g.nfo", "folder/"):
+            archive.writestr(name, "x")
+    (piece,) = (piece for piece in pieces_of(str(tmp_path), ["en"], 1) if piece.kind != "other")
+    found = {row[1]: row[-1] for row in list_piece(piece, ["en"], "v0")}
+    assert found == {
+        "README": "unknown_format: its name has no ending",
+        "a.en.srt": None,
+        "b.lrc": "unknown_format: files ending in .lrc are not read",
+        "c.srt.txt": "unknown_format: files ending in .srt.txt are not read",
+        "d.tar.gz": "unknown_format: files ending in .tar.gz are not read: archives of that kind are not unpacked",
+        "e.zip!f.en.srt": None,
+        "e.zip!g.nfo": "unknown_format: files ending in .nfo are not read",
+    }
+
+
+@pytest.mark.parametrize(
+    ("data", "kind"),
+    [
+        (b"PK\x03\x04\x14\0", "a zip"),
+        (b"\x00\x00\x01\xbaD", "pictures (VobSub)"),
+        (b"PG\0\0\0\1", "pictures (PGS)"),
+        (b"Rar!\x1a", "a RAR archive"),
+        (b"\xef\xbb\xbf<!DOCTYPE html><html><!-- x -->", "a page of the web"),
+        (b"{\\rtf1 x}", "a text of a word processor (RTF)"),
+        (b"{1}{2}x", None),
+        (b"<html>1\n00:00:01,000 --> 00:00:02,000\nx", None),
+        (b"PG 13, he said", None),
+    ],
+)
+def test_the_content_tells_a_file_of_another_kind(data: bytes, kind: str | None) -> None:
+    if kind is None:
+        refuse_other_kinds(data)
+        return
+    with pytest.raises(UnreadableError, match="not_subtitles") as error:
+        refuse_other_kinds(data)
+    assert kind in error.value.detail
+
+
+def test_ttml_is_known_by_its_content() -> None:
+    assert is_ttml(b'\xef\xbb\xbf<?xml version="1.0"?>\n<tt xmlns="http://www.w3.org/ns/ttml">')
+    assert not is_ttml(b'<?xml version="1.0"?>\n<document id="1"><s id="1">')
+
+
+def test_a_folder_with_relative_sources_can_be_moved(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "before" / "subs").mkdir(parents=True)
+    (tmp_path / "before" / "subs" / "a.en.srt").write_text(srt("So."))
+    found = []
+    for name in ("before", "after"):
+        if name == "after":
+            (tmp_path / "before").rename(tmp_path / name)
+        monkeypatch.chdir(tmp_path / name)
+        filesystem.cache_clear()
+        listed = [row for piece in pieces_of("subs", ["en"], 1) for row in list_piece(piece, ["en"], "v0")]
+        found.append((fingerprint("subs", ["en"]), listed))
+        assert read_plain("subs", listed[0][2], False, Caps(1000, 10)).startswith(b"1\n")
+    filesystem.cache_clear()
+    assert found[0] == found[1]

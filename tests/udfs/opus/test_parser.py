@@ -302,3 +302,14 @@ def test_each_quirk_in_the_writing_of_opus(body: str, expected: list[object], qu
     written = re.sub(r"<(s|w)(?=[ >])", r'<\1 id="1"', body)
     parsed = parse_subtitles(xml_file(written))
     assert (rows(parsed.sentences), parsed.quirks) == (expected, quirks)
+
+
+def test_a_sentence_without_end_is_a_fault_in_both_parsers() -> None:
+    words = "".join(f'<w id="1.{n}">-</w>' for n in range(3_000))
+    body = f'<s id="1"><w id="1.1">Yes</w></s><s id="2">{words}</s><s id="3"><w id="3.1">No</w></s>'
+    for data in (xml_file(body), xml_file(body.replace("Yes", "Y&#101;s"))):
+        file = parse_subtitles(data)
+        assert file.sentences.text.to_pylist() == ["Yes", "No"]
+        assert file.token_count == 2
+        (fault,) = file.meta["faults"]  # type: ignore[misc]
+        assert (fault["reason"], fault["lines"]) == ("sentence_too_long", [2])

@@ -93,7 +93,7 @@ def test_a_file_gives_the_rows_of_its_xml() -> None:
         (("One<br/>two\\Nthree",), ["One two three"]),
         (("A\u200bB\x01C\ufeff",), ["ABC"]),
         (("", "Only this.", "  "), ["Only this ."]),
-        (("&#" + "9" * 5000 + ";x",), ["& # " + "9" * 5000 + " ; x"]),
+        (("&#" + "9" * 5000 + ";x",), []),
     ],
 )
 def test_sentences_and_tokens(lines: tuple[str, ...], expected: list[str]) -> None:

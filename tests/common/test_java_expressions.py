@@ -1,0 +1,109 @@
+"""Java's regular expressions of ``etl/``: none repeats a group without bound, which overflows the stack of Java."""
+
+import ast
+import importlib
+import re
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from pyspark.sql import Column, SparkSession
+from pyspark.sql import functions as F
+
+from conf.resources import text
+from etl.augesc import queries, requirements
+from etl.common import spelling
+from etl.subtitles import text_rules, turn_rules
+from etl.subtitles.cleaning_words import cleaning_words
+from etl.tables import hidden_secrets
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+NAMES = ("rlike", "regexp_replace", "regexp_extract", "regexp_extract_all")
+CLASSES = {r"\s": " ", r"\p{L}": "a", r"\p{Lu}": "A", r"\p{Ll}": "a", r"\p{Nd}": "1", r"\d": "1", r"\w": "a"}
+LENGTH = 100_000
+
+
+def calls() -> dict[str, Callable[[Column], Any]]:
+    """Return calls of the functions whose expressions depend on their arguments."""
+    words = cleaning_words(tuple(yaml.safe_load(text("credit_patterns.yaml"))))
+    return {
+        "names": lambda text: text_rules.without_character_names(text, words.not_names),
+        "scans": text_rules.without_scan_errors,
+        "shares": lambda text: [turn_rules.alphabetic_share(text, among) for among in ("all", "visible", "words")],
+        "recaps": lambda text: turn_rules.opens_with(text, words.recaps),
+        "credits": lambda text: turn_rules.is_credit(text, words.credit_patterns),
+        "songs": turn_rules.is_song,
+        "quotations": turn_rules.is_quotation,
+        "second speaker": lambda text: turn_rules.names_second_speaker(text, words.not_names),
+        "profanity": lambda text: turn_rules.profane_word(text, words.profanity),
+        "listed": lambda text: queries.listed_word(text, ["OP", "drug*"]),
+        "roles": lambda text: requirements.has_role_words(F.array(F.struct(text.alias("text"))), ["Human"]),
+        "secrets": hidden_secrets.redacted_text,
+        "spelling": spelling.detokenised,
+    }
+
+
+def sites() -> Iterator[tuple[str, ast.Call]]:
+    for path in sorted((REPOSITORY / "etl").rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in NAMES:
+                yield str(path), node
+
+
+@pytest.fixture(scope="module")
+def expressions(spark: SparkSession) -> dict[str, str]:
+    """All expressions, with their place: of calls, or from the source where it names no local variable."""
+    seen: dict[str, str] = {}
+    places: set[tuple[str, int]] = set()
+
+    def noted(original: Callable[..., Column], at: int) -> Callable[..., Column]:
+        def call(*given: Any) -> Column:
+            frame = sys._getframe(1)
+            places.add((frame.f_code.co_filename, frame.f_lineno))
+            seen[given[at]] = f"{frame.f_code.co_filename}:{frame.f_lineno}"
+            return original(*given)
+
+        return call
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Column, "rlike", noted(Column.rlike, 1))
+        for name in NAMES[1:3]:
+            patch.setattr(F, name, noted(getattr(F, name), 1))
+        for call in calls().values():
+            call(F.col("text"))
+    for path, node in sites():
+        if any(file == path and node.lineno <= line <= (node.end_lineno or 0) for file, line in places):
+            continue
+        at = 0 if node.func.attr == "rlike" else 1  # type: ignore[attr-defined]
+        module = importlib.import_module(path.removeprefix(f"{REPOSITORY}/").removesuffix(".py").replace("/", "."))
+        known = {"words": ["a"], "profane": ["a"], "most": 3, "suspect": hidden_secrets.SUSPECT}
+        try:
+            value = eval(compile(ast.Expression(node.args[at]), path, "eval"), {**module.__dict__, **known})
+        except NameError as error:
+            raise AssertionError(f"{path}:{node.lineno}: add a call of its function") from error
+        pattern = value if isinstance(value, str) else str(value).removeprefix("Column<'").removesuffix("'>")
+        seen.setdefault(pattern, f"{path}:{node.lineno}")
+    return seen
+
+
+def test_no_group_is_repeated_without_bound(expressions: dict[str, str]) -> None:
+    repeated = re.compile(r"(?<!\\)\)(?:[*+]|\{\d+,\})(?!\+)")
+    found = {place: repeated.findall(re.sub(r"\[[^\]]*\]", "x", pattern)) for pattern, place in expressions.items()}
+    assert len(expressions) > 100
+    assert not {place: groups for place, groups in found.items() if groups}
+
+
+@pytest.mark.slow
+def test_no_expression_overflows_the_stack(spark: SparkSession, expressions: dict[str, str]) -> None:
+    compiled = spark.sparkContext._jvm.java.util.regex.Pattern.compile  # type: ignore[union-attr]
+    for pattern in expressions:
+        if len(pattern) > 4_000:  # alternatives of word lists take seconds a text, and are not repeated
+            continue
+        signs = {sign for sign in pattern if not sign.isalnum()} | {" ", "a", "A", "1"}
+        signs |= {sign for name, sign in CLASSES.items() if name in pattern}
+        for unit in sorted(signs) + [f"{sign} " for sign in sorted(signs)]:
+            compiled(pattern).matcher(unit * (LENGTH // len(unit))).lookingAt()
+            compiled(pattern).matcher("." + unit * (2_000 // len(unit))).find()

@@ -1,0 +1,183 @@
+"""Files of two languages, without marks, with odd times, songs and readings."""
+
+import pytest
+
+from tests.udfs.opus.subtitle_files import parsed, rows, srt, texts
+from udfs.opus.plain_text import parse_plain_text
+from udfs.opus.tokens import split_sentences
+
+ENGLISH = (
+    "Where did you leave the wagon last night?",
+    "I left it behind the mill with the sacks.",
+    "No.",
+    "Then somebody must have taken the horses.",
+    "You should have told me about that before.",
+)
+GERMAN = (
+    "Wo hast du gestern Nacht den Wagen gelassen?",
+    "Ich habe ihn hinter der Mühle stehen lassen.",
+    "Nein.",
+    "Dann muss jemand die Pferde genommen haben.",
+    "Das hättest du mir vorher sagen sollen.",
+)
+CHINESE = (
+    "昨晚你把马车停在哪里了？",
+    "我把它停在磨坊后面了。",
+    "不。",
+    "那一定有人把马牵走了。",
+    "你应该早点告诉我的。",
+)
+
+
+def time(ms: int, sign: str = ",") -> str:
+    return f"00:{ms // 60_000:02}:{ms // 1000 % 60:02}{sign}{ms % 1000:03}"
+
+
+def cues(*lines: tuple[int, int, str]) -> str:
+    return "\n".join(f"{n}\n{time(a)} --> {time(b)}\n{text}\n" for n, (a, b, text) in enumerate(lines, 1))
+
+
+def at_the_same_times(shift: int = 0) -> str:
+    pairs = zip(ENGLISH, GERMAN, strict=True)
+    both = [
+        (n * 3000 + late, n * 3000 + 2000, said)
+        for n, pair in enumerate(pairs)
+        for late, said in zip((0, shift), pair, strict=True)
+    ]
+    return cues(*both)
+
+
+def by_class() -> str:
+    head = "<STYLE><!--\n.ENCC {lang:en-US;}\n.DECC {lang:de-DE;}\n--></STYLE>"
+    body = "".join(
+        f"<SYNC Start={n * 3000}><P Class=DECC>{german}<P Class=ENCC>{english}\n"
+        f"<SYNC Start={n * 3000 + 2000}><P Class=ENCC>&nbsp;\n"
+        for n, (english, german) in enumerate(zip(ENGLISH, GERMAN, strict=True))
+    )
+    return f"<SAMI><HEAD>{head}</HEAD><BODY>{body}</BODY></SAMI>"
+
+
+def by_style() -> str:
+    lines = [
+        f"Dialogue: 0:00:{n * 3:02}.00,0:00:{n * 3 + 2:02}.00,{style},{said}"
+        for n, pair in enumerate(zip(ENGLISH, GERMAN, strict=True))
+        for style, said in zip(("Top", "Main"), pair, strict=True)
+    ]
+    return "\n".join(["[Events]", "Format: Start, End, Style, Text", *lines])
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        at_the_same_times(),
+        at_the_same_times(200),
+        by_class(),
+        by_style(),
+        srt(*("\n".join(pair) for pair in zip(ENGLISH, GERMAN, strict=True))),
+        srt(*ENGLISH, *GERMAN),
+    ],
+    ids=["cues", "late cues", "SAMI", "ASS", "lines", "halves"],
+)
+@pytest.mark.parametrize(("language", "said"), [("en", ENGLISH), ("de", GERMAN)])
+def test_of_two_languages_the_wanted_one_is_read(text: str, language: str, said: tuple[str, ...]) -> None:
+    file = parse_plain_text(text.encode(), None, (language,))
+    assert file.language_name == language
+    found = file.sentences.text.to_pylist()
+    expected = texts(srt(*said), language)
+    assert [line for line in found if len(line) > 6] == [line for line in expected if len(line) > 6]
+    assert file.quirks["other_language"] >= len(said) - 1
+
+
+def test_of_two_scripts_in_a_cue_the_wanted_one_is_read() -> None:
+    text = srt(*("\n".join(pair) for pair in zip(CHINESE, ENGLISH, strict=True)))
+    assert texts(text) == texts(srt(*ENGLISH))
+    assert parse_plain_text(text.encode(), "zh_cn", ("zh_cn",)).sentences.text.to_pylist() == texts(
+        srt(*CHINESE), "zh_cn"
+    )
+
+
+def test_some_foreign_lines_stay() -> None:
+    assert len(texts(srt(*ENGLISH, *ENGLISH[:2], GERMAN[0]))) == 8
+
+
+def test_without_end_marks_a_sentence_ends_at_a_pause() -> None:
+    said = [f"so they went on to the next house number {n}" for n in "abcdefghij"]
+    file = parsed(srt(*said))
+    assert file.sentences.text.to_pylist() == said
+    assert file.quirks["no_end_marks"] == 1
+    assert texts(srt(*(line.upper() for line in said))) == [line.upper() for line in said]
+    touching = texts(srt(*said, gap=0))
+    assert 1 < len(touching) < len(said)
+    assert "no_end_marks" not in parsed(srt(*ENGLISH, *ENGLISH)).quirks
+
+
+@pytest.mark.parametrize(
+    ("language", "text", "number"),
+    [
+        ("tr", "Sen. Ben gelmem.", 2),
+        ("en", "Sen. Ames came.", 1),
+        ("nl", "Gen. Lee kwam.", 2),
+        ("fr", "Mr. Bell est là.", 1),
+    ],
+)
+def test_titles_are_those_of_the_language(language: str, text: str, number: int) -> None:
+    assert len(split_sentences(text, language)) == number
+
+
+def test_an_ellipsis_goes_on_in_the_next_cue() -> None:
+    assert texts(srt("I thought...", "...you had gone.")) == ["I thought ... ... you had gone ."]
+    assert texts(srt("I thought...", "...You had gone.")) == ["I thought ...", "... You had gone ."]
+
+
+def test_marks_in_visual_order_are_put_behind() -> None:
+    assert texts(srt(".\u05e9\u05dc\u05d5\u05dd", "?\u05de\u05d4-"), "he") == [
+        "\u05e9\u05dc\u05d5\u05dd .",
+        "- \u05de\u05d4 ?",
+    ]
+    assert texts(srt("\u05e9\u05dc\u05d5\u05dd."), "he") == ["\u05e9\u05dc\u05d5\u05dd ."]
+
+
+def test_an_end_before_its_start_is_unknown() -> None:
+    file = parsed(cues((1000, 500, "Who is it?"), (2000, 3000, "The post.")))
+    assert [row[2:4] for row in rows(file.sentences)] == [(1000, None), (2000, 3000)]
+    assert [fault["reason"] for fault in file.meta["faults"]] == ["end_before_start"]  # type: ignore[attr-defined]
+
+
+def test_frames_in_place_of_milliseconds() -> None:
+    text = "1\n00:00:01:12 --> 00:00:02:24\nWho is it?\n\n2\n00:00:03:00 --> 00:00:04:05\nThe post.\n"
+    assert [row[2:4] for row in rows(parsed(text).sentences)] == [(1480, 2960), (3000, 4200)]
+    hundredths = (
+        text.replace(":12 ", ",12 ").replace(":24\n", ",24\n").replace("03:00 ", "03,00 ").replace("04:05", "04,05")
+    )
+    assert rows(parsed(hundredths).sentences)[0][2:4] == (1120, 2240)
+
+
+def test_a_song_over_several_cues_is_sung_in_each() -> None:
+    said = texts(
+        srt("- Sing.", "\u266a The hill is green", "and all the sheep are white", "and so am I \u266a", "- Fine.")
+    )
+    assert said == [
+        "- Sing .",
+        *(f"\u266a {line} \u266a" for line in ("The hill is green", "and all the sheep are white", "and so am I")),
+        "- Fine .",
+    ]
+
+
+def test_karaoke_is_sung_and_its_effects_are_left_out() -> None:
+    lines = (
+        "0:00:01.00,0:00:02.00,,{\\k20}The {\\k30}hill",
+        "0:00:01.00,0:00:01.20,fx,The",
+        "0:00:03.00,0:00:04.00,,Fine.",
+    )
+    text = "\n".join(["[Events]", "Format: Start, End, Effect, Text", *(f"Dialogue: {line}" for line in lines)])
+    assert texts(text) == ["\u266a The hill", "Fine ."]
+
+
+def test_readings_of_ruby_in_ttml_are_left_out() -> None:
+    head = '<head><styling><style xml:id="r" tts:ruby="text"/></styling></head>'
+    styled = '<span>\u6771<span style="r">\u3072\u304c\u3057</span></span>\u3078\u3002'
+    base, reading = '<span tts:ruby="base">\u897f</span>', '<span tts:ruby="text">\u306b\u3057</span>'
+    own = f'<span tts:ruby="container">{base}{reading}</span>\u3078\u3002'
+    body = f'<body><div><p begin="1s" end="2s">{styled}</p><p begin="3s" end="4s">{own}</p></div></body>'
+    names = 'xmlns="http://www.w3.org/ns/ttml" xmlns:tts="http://www.w3.org/ns/ttml#styling"'
+    assert texts(f"<tt {names}>{head}{body}</tt>", "ja") == ["\u6771\u3078 \u3002", "\u897f\u3078 \u3002"]
