@@ -179,7 +179,7 @@ class WordStatistics(Part):
 class StatisticsSettings(WordStatistics):
     """Settings of the statistics of conversations (AugESC 5)."""
 
-    growth_points: int = fixed(50, ge=1, description="ours: sizes at which different bigrams are counted")
+    growth_points: int = Field(50, ge=1, description="ours: sizes at which different bigrams are counted")
 
 
 class FaultSample(Part):

@@ -121,7 +121,7 @@ class MarkerRules(Part):
     marker_share: float = fixed(
         0.05, ge=0, le=1, description="Emo Pillars G: of a marker's occurrences with an emotion"
     )
-    marker_count: int = fixed(5, ge=1, description="ours: a rarer word is no marker")
+    marker_count: int = Field(5, ge=1, description="ours: a rarer word is no marker")
 
 
 class TopicQuery(Part):

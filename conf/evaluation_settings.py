@@ -1,7 +1,5 @@
 """Settings of the human evaluations: AugESC 6.3 and 7.2, Emo Pillars 8 and I."""
 
-from typing import Literal
-
 from pydantic import Field
 
 from conf.section import Part, Section, fixed, outside
@@ -40,11 +38,6 @@ class RatingTest(Part):
     """How the ratings of two sets are compared."""
 
     significance: float = Field(0.01, gt=0, lt=1, description="AugESC Table 3: Student's t-test")
-    tested: Literal["ratings", "sessions"] = fixed(
-        "ratings",
-        description="a t-test's sample, which the paper leaves open: single ratings, which its printed stars suggest, "
-        "or each session's mean, which are independent",
-    )
 
 
 class RatingSettings(RatingTest, RatingDraw, FormSettings):

@@ -60,27 +60,21 @@ class DecodingSettings(Section):
         return json.dumps(settings, sort_keys=True, separators=(",", ":"))
 
 
-def address_fault(url: str) -> str | None:  # noqa: PLR0911
+def address_fault(url: str) -> str | None:
     """Return what is wrong with a server's address; None if nothing is."""
     if re.search(r"[\s\x00-\x1f\x7f\\]", url):
         return "an address has no blanks and no backslashes"
     if re.match(r"(?i)https?://", url) is None:
         return "an address begins with http:// or https://, such as http://localhost:8000/v1"
-    place = url.partition("://")[2]
-    host = re.split(r"[/?#]", place, maxsplit=1)[0]
-    if "@" in host:
-        return "the address has a user name or password: the key comes from llm.server.key_variable"
-    if host.count(":") > 1 and not host.startswith("["):
-        return "an IPv6 address stands in brackets, such as http://[::1]:8000/v1"
     try:
         parts = urlsplit(url)
         port = parts.port
     except ValueError:
         return "the port is a number from 1 to 65535, and an IPv6 address stands in brackets"
-    if not parts.hostname:
-        return "the address names no host"
-    if port == 0 or host.endswith(":"):
-        return "the port is a number from 1 to 65535"
+    if "@" in parts.netloc:
+        return "the address has a user name or password: the key comes from llm.server.key_variable"
+    if not parts.hostname or port == 0:
+        return "the address names no host, or no port from 1 to 65535"
     if parts.query or parts.fragment:
         return "the address has a ? or #: options are set by llm.server"
     if re.search(r"/(?:completions|chat|models|embeddings)/*$", parts.path):

@@ -92,6 +92,7 @@ REMOVED: dict[str, Removed] = {
     "emo_pillars.quality.most_repeats": Removed(3, "etl/emo_pillars/quality.py has the bounds of the faults"),
     "emo_pillars.quality.sameness": Removed(0.8, "etl/emo_pillars/steps/utterances.py has the bound"),
     "emo_pillars.quality.least_labels": Removed(2, "etl/emo_pillars/steps/soft_labels.py has the bound"),
+    "augesc.evaluation.ratings.tested": Removed("ratings", "single ratings are the sample of the t-test"),
     "augesc.generation.strategies": Removed(False, "AugESC's texts name no strategies (4.1)"),
     "augesc.repair.attempts": Removed(0, "texts that fail a requirement are thrown away, as in AugESC 4.3"),
     "llm.engine.command": Removed(

@@ -1,7 +1,7 @@
 """Reader of answers from the annotation page and other tools; input is untrusted.
 
 Read are the page's JSON and CSV, Mechanical Turk's results of the exported template (one column a field, one column an
-option, or crowd-form's ``Answer.taskAnswers``), and Label Studio's JSON, JSON_MIN and CSV. Another file is refused with
+option, or crowd-form's ``Answer.taskAnswers``), and Label Studio's JSON. Another file is refused with
 the column that it lacks and the export to choose.
 """
 
@@ -32,7 +32,7 @@ COLUMNS: Final = (
 IDS: Final = ("batch_id", "hit_id", "item_id")
 OTHER: Final = "Other"
 """The option that leads to all labels."""
-EXPORTS: Final = "Choose the export JSON, JSON_MIN or CSV in Label Studio, the batch results in Mechanical Turk"
+EXPORTS: Final = "Choose the export JSON in Label Studio, the batch results in Mechanical Turk"
 _TURK_TIME: Final = re.compile(r"[A-Z][a-z]{2} ([A-Z][a-z]{2}) ([0-9]{1,2}) ([0-9:]{8}) ([A-Z]{2,4}) ([0-9]{4})")
 MAX_TEXT: Final = 500
 MAX_ITEMS: Final = 1_000
@@ -78,8 +78,6 @@ def _document_rows(document: Any) -> Iterator[Row]:
         yield from _page_rows(document)
     elif "data" in document and isinstance(document.get("annotations", document.get("completions")), list):
         yield from _label_studio_rows(document)
-    elif "annotation_id" in document or {"annotator", "hit_id"} <= document.keys():
-        yield _label_studio_row(document)
     else:
         known = ", ".join(map(str, list(document)[:8])) or "nothing"
         yield _fault(f"not what the annotation page writes: an object with {known}. {EXPORTS}")
@@ -162,35 +160,6 @@ def _label_studio_choices(results: Any) -> tuple[dict[Any, str | None], str | No
     return chosen, None
 
 
-def _label_studio_row(line: Mapping[str, Any]) -> Row:
-    """Return the answer in an object of Label Studio's JSON_MIN export, or in a row of its CSV."""
-    if missing := [name for name in ("hit_id", "item_id", "label") if name not in line]:
-        if missing == ["label"]:
-            return _label_studio_facts(line, {})
-        return _fault(f"no column {', '.join(missing)}: import label_studio.json of the batch, and export JSON or CSV")
-    chosen: dict[Any, str | None] = {}
-    for name in ("label", "other", "own"):
-        options = _options(line.get(name))
-        if len(options) > 1:
-            return _fault(f"column {name}: {len(options)} choices, one is expected")
-        chosen[name] = options[0] if options else None
-    return _label_studio_facts(line, chosen)
-
-
-def _label_studio_facts(line: Mapping[str, Any], chosen: Mapping[Any, str | None]) -> Row:
-    by = line.get("annotator")
-    worker = _text(by.get("email") or by.get("id") if isinstance(by, dict) else by)
-    return {
-        **{name: _text(line.get(name)) for name in IDS},
-        "worker_id": None if worker is None else f"label-studio-{worker}",
-        "question": "label",
-        **_label_or_other(chosen),
-        "other": chosen.get("label") == OTHER,
-        "seconds": _seconds(line.get("lead_time")),
-        "submitted": _text(line.get("updated_at") or line.get("created_at")),
-    }
-
-
 def _label_or_other(chosen: Mapping[Any, str | None]) -> Row:
     """Return the value of a choice: its label, or under Other the worker's own words or the label from the list."""
     label = chosen.get("label")
@@ -224,8 +193,6 @@ def _csv_rows(name: str, stream: BinaryIO) -> Iterator[Row]:
         elif {"WorkerId", "HITId"} <= cells.keys():
             yield _fault("no column Input.hit_id: download the results of a batch that was made from hits.csv")
             return
-        elif "annotation_id" in cells or {"annotator", "hit_id"} <= cells.keys():
-            yield _label_studio_row(cells)
         elif missing := [column for column in COLUMNS if column not in cells]:
             yield _fault(f"no column {', '.join(missing)}. {EXPORTS}")
             return

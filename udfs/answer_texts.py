@@ -18,21 +18,14 @@ MOST_CHARACTERS = 20_000
 """Of an answer, and ten times as many with its thoughts: the expressions that take answers apart need squared time in
 the worst case. 1,500 tokens, the longest answer that a prompt asks for, have some 7,000."""
 
-MOST_HEADING = 80
-"""Characters of a line that may be a heading."""
 _NAMES = (
     r"(?:(?:ant|seed|inner|internal|my|chain|train|step|private|hidden)[:_ -]?(?:of[_ -])?)?"
     r"(?:think(?:ing)?|thoughts?|reason(?:ing|s)?|rationale|reflect(?:ion)?|scratch_?pad|monologue|analysis|cot"
     r"|deliberation|planning|thought[_ -]process|reasoning[_ -](?:engine|content|process|steps?))"
 )
-_OPEN = (
-    rf"<\s*{_NAMES}(?:\s[^<>]{{0,100}})?>|(?-i:\[(?:THINK|THINKING|REASONING|THOUGHTS?)\])|◁think▷"
-    r"|<details[^<>]*>\s*<summary>[^<>]*(?:think|thought|reason)[^<>]*</summary>"
-)
+_OPEN = rf"<\s*{_NAMES}(?:\s[^<>]{{0,100}})?>|(?-i:\[(?:THINK|THINKING|REASONING|THOUGHTS?)\])|◁think▷"
 _CLOSE = rf"<\s*/\s*{_NAMES}\s*>|(?-i:\[/(?:THINK|THINKING|REASONING|THOUGHTS?)\])|◁/think▷"
-_TAG = re.compile(rf"(?P<close>{_CLOSE}|(?P<details></details>))|(?P<open>{_OPEN})", re.IGNORECASE)
-_DETAILS = re.compile(r"<details", re.IGNORECASE)
-_ESCAPED = re.compile(r"&lt;(/?[a-z_ :-]{1,30})&gt;", re.IGNORECASE)
+_TAG = re.compile(rf"(?P<close>{_CLOSE})|(?P<open>{_OPEN})", re.IGNORECASE)
 _BEGIN = re.compile(
     r"<\|(?:begin_of_thought|start_of_thought|START_THINKING|thinking|think|begin_of_thinking|thought_start)\|>",
     re.IGNORECASE,
@@ -48,17 +41,6 @@ _BARE_CHANNEL = re.compile(
     r"\s*(?:assistant)?analysis(?=[A-Z'\"“])(?P<thought>.*?)assistant(?:final|commentary)", re.DOTALL
 )
 _BARE_OPEN = re.compile(r"\s*(?:assistant)?analysis(?=(?:We|The|User|I|Need|Let|They|So|Okay|OK|You|It|There)\b)")
-_HEADING = (
-    r"(?:here(?:['’]s| is) (?:my|the) )?(?:thought process|thinking process|chain of thought|reasoning process"
-    r"|internal reasoning|step[- ]by[- ]step reasoning|thinking|thoughts?|reasoning|analysis|scratchpad)"
-)
-_ANSWER_HEADING = (
-    r"(?:(?:here(?:['’]s| is) (?:my|the) )?(?:final |my )?(?:response|answer|output|result)|\.{3}\s?done thinking\.?)"
-)
-_THOUGHT_LINE = re.compile(rf"{_HEADING}(?:\s?(?:[:…]|\.\.\.))?", re.IGNORECASE)
-_ANSWER_LINE = re.compile(rf"{_ANSWER_HEADING}(?:\s?:)?", re.IGNORECASE)
-_ANSWER_BEFORE = re.compile(rf"[#*_ ]{{0,9}}{_ANSWER_HEADING}[*_]{{0,3}}:[*_]{{0,3}} (?=\S)", re.IGNORECASE)
-_DECORATION = "#*_ \t"
 _ANSWER = r"(?:answer|response|output|solution|final|final_answer|final_response|result|reply)"
 _ANSWER_TAG = re.compile(rf"<\s*(?P<name>{_ANSWER})\s*>(?P<inside>.*?)(?:<\s*/\s*(?P=name)\s*>|\Z)", re.I | re.DOTALL)
 _ANSWER_LEFT = re.compile(
@@ -98,9 +80,9 @@ def answer_in(text: str) -> Said:
     """Return the answer in a model's text.
 
     Thoughts are removed wherever they stand: between tags (``<think>``, ``<thinking>``, ``<reasoning>``, ``[THINK]``
-    and the like), up to a closing tag without an opening one, in a channel other than the final one, under a heading
-    such as "Thought process:" before a heading such as "Answer:". A thought that does not end takes the rest of the
-    text. Tags around the answer are removed, and what follows the end of the model's turn.
+    and the like), up to a closing tag without an opening one, or in a channel other than the final one. A thought
+    that does not end takes the rest of the text. Tags around the answer are removed, and what follows the end of the
+    model's turn.
     """
     if not text.strip():
         return Said(None, EMPTY)
@@ -111,14 +93,12 @@ def answer_in(text: str) -> Said:
 def _said(text: str) -> Said:
     if not _MARKS.search(text):
         return Said(text)
-    found = _ESCAPED.sub(r"<\1>", text)
-    left, open_thought = _final_channel(found)
-    thought = left != found
+    left, open_thought = _final_channel(text)
+    thought = left != text
     tagged, unclosed = _untagged(_END.sub("</think>", _BEGIN.sub("<think>", left)))
-    titled, open_heading = _under_headings(tagged)
-    unclosed = unclosed or open_thought or open_heading
-    thought = thought or titled != left
-    answer = _without_template(titled)
+    unclosed = unclosed or open_thought
+    thought = thought or tagged != left
+    answer = _without_template(tagged)
     if answer.strip():
         return Said(answer if thought or answer != text else text, None, thought)
     return Said(None, (CUT_OFF if unclosed else NO_ANSWER) if thought else EMPTY, thought)
@@ -140,14 +120,12 @@ def _untagged(text: str) -> tuple[str, bool]:
     kept: list[str] = []
     depth = 0
     start = 0
-    first_details = _DETAILS.search(text)
-    details = len(text) if first_details is None else first_details.end()
     for tag in _TAG.finditer(text):
         if tag["open"]:
             if depth == 0:
                 kept.append(text[start : tag.start()])
             depth += 1
-        elif tag["details"] is None or (depth and details <= tag.start()):
+        else:
             if depth == 0:  # the chat template has opened the thought
                 kept = []
             depth = 0
@@ -188,27 +166,8 @@ def _without_template(text: str) -> str:
     return _ANSWER_LEFT.sub("", "\n".join(inside) if inside else text)
 
 
-def _under_headings(text: str) -> tuple[str, bool]:
-    """Return what stands under the heading of an answer, in a text that begins with the heading of a thought.
-
-    A thought that is the only paragraph does not end.
-    """
-    lines = text.strip().splitlines() or [""]
-    first = lines[0].strip(_DECORATION)
-    marked = first[-1:] in (":", ".", "…") or lines[:1] != [first]
-    if not marked or len(lines[0]) > MOST_HEADING or _THOUGHT_LINE.fullmatch(first) is None:
-        return text, False
-    for place, line in enumerate(lines[1:], 1):
-        if len(line) <= MOST_HEADING and _ANSWER_LINE.fullmatch(line.strip(_DECORATION)):
-            return "\n".join(lines[place + 1 :]), False
-        before = _ANSWER_BEFORE.match(line)
-        if before is not None:
-            return "\n".join([line[before.end() :], *lines[place + 1 :]]), False
-    return (text, False) if any(not line.strip() for line in lines) else ("", True)
-
-
 _MARKS = re.compile(
-    rf"{_OPEN}|{_CLOSE}|{_ANSWER_LEFT.pattern}|{_TURN_END.pattern}|<\|?channel|<\||<start_of_turn>|<s>|&lt;|◁|[<][｜|]"
-    rf"|\A\s*(?:assistant)?analysis|\A\s*(?:[#*_]{{1,6}} ?)?{_HEADING}",
+    rf"{_OPEN}|{_CLOSE}|{_ANSWER_LEFT.pattern}|{_TURN_END.pattern}|<\|?channel|<\||<start_of_turn>|<s>|◁|[<][｜|]"
+    r"|\A\s*(?:assistant)?analysis",
     re.IGNORECASE,
 )

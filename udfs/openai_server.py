@@ -1,7 +1,6 @@
 """OpenAI's protocol: the fields of a request, the client that sends it, and the answer in a response."""
 
 import json
-import re
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import Any
@@ -16,7 +15,6 @@ from udfs.llm_requests import Answer, Request, continuation, seed_of
 FAULTY = (400, 413, 422)
 """Statuses of a faulty request. Its row gets the error, and the other requests continue."""
 _ERROR_NAMES = ("message", "detail", "reason", "code", "type")
-_TITLE = re.compile(r"(?is)<title[^>]*>(.{1,200}?)</title>")
 PENALISED_TOKENS = 1 << 16
 """All tokens of a prompt and its answer: llama.cpp's penalty looks at the last 64 unless told otherwise.
 
@@ -229,7 +227,8 @@ def read_answer(response: Any, chat: bool, answer_start: str, continues: bool = 
         ValueError, TypeError, AttributeError: The response has another form.
     """
     if isinstance(response, str | bytes):
-        raise ValueError(_page(response))
+        start = response if isinstance(response, str) else response.decode("utf-8", "replace")
+        raise ValueError(f"no JSON: {' '.join(start[:4096].split())[:100]!r}")
     said = _server_error(response)
     if said is not None:
         return Answer(None, error=said)
@@ -278,13 +277,6 @@ def _server_error(response: Any) -> str | None:
     code = fields.get("code", fields.get("status"))
     lasting = str(code) in map(str, FAULTY) or code in ("content_filter", "content_policy_violation")
     return f"{REFUSED if lasting else ''}{': '.join(dict.fromkeys(parts)) or 'an error without a reason'}"
-
-
-def _page(text: str | bytes) -> str:
-    """Return what a text in place of JSON is: the title of a proxy's page, or its beginning."""
-    start = (text if isinstance(text, str) else text.decode("utf-8", "replace"))[:4096]
-    title = _TITLE.search(start)
-    return f"a page, {' '.join(title[1].split())!r}" if title else f"no JSON: {' '.join(start.split())[:100]!r}"
 
 
 def extra_fields(

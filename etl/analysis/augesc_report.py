@@ -198,15 +198,14 @@ def faults(findings: Findings) -> "Markup | str":
         return ""
     text = (
         "The paper's authors found two faults by reading: contradictory facts, and topic changes without reason. These "
-        "measures are ours, for the comparison of sets. Rules find facts in simple patterns, and phrases of the other "
-        "role; they miss implicit ones. A topic shift is an utterance whose embedding is far from the previous one and "
+        "measures are ours, for the comparison of sets. Rules find phrases of the other role; they miss "
+        "implicit ones. A topic shift is an utterance whose embedding is far from the previous one and "
         "from all before it; people also change topics. The control is the share of utterances that would count as a "
         "shift in another conversation of the set. Toxicity is measured separately; a list of words finds only coarse "
         "words."
     )
     columns = (
         ("texts", "texts"),
-        ("percent_with_contradicted_facts", "contradicted facts, %"),
         ("percent_with_mixed_up_roles", "mixed-up roles, %"),
         ("percent_of_pairs_contradictory", "contradictory pairs, %"),
         ("percent_with_topic_shift", "with a topic shift, %"),

@@ -72,9 +72,6 @@ def read_dialogues(
     tables: Callable[[Table], DataFrame],
     film: str | None,
     number: int,
-    *,
-    label: str | None = None,
-    reason: str | None = None,
     seed: int = 0,
 ) -> list[ReadDialogue]:
     """Return dialogues with all their turns and every decision about them.
@@ -84,8 +81,6 @@ def read_dialogues(
         film: the first ``number`` clean dialogues of this film in its order, and the dropped ones between them; None:
             ``number`` clean dialogues of all films, in the order of a hash of their ids.
         number: how many.
-        label: only dialogues in which a turn has this label, by the weak labeler or the emotion classifier.
-        reason: only dialogues that lost a turn for this reason, or that were dropped for it.
         seed: of the hash; another number draws other dialogues.
 
     Raises:
@@ -98,16 +93,9 @@ def read_dialogues(
         raw_id = F.coalesce("raw_dialogue_id", "dialogue_id")
     clean = clean.withColumn("raw_id", raw_id)
     asked = raw if film is None else raw.where(F.col("movie_id") == film)
-    chosen = asked.select("dialogue_id")
-    if label is not None:
-        with_label = _with_label(tables, label).join(clean, "dialogue_id").select(F.col("raw_id").alias("dialogue_id"))
-        chosen = chosen.join(with_label, "dialogue_id", "left_semi")
-    if reason is not None:
-        chosen = chosen.join(_with_reason(tables, reason, asked), "dialogue_id", "left_semi")
-    if film is None or label is not None or reason is not None:
-        if reason is None:
-            made = clean.select(F.col("raw_id").alias("dialogue_id"))
-            chosen = chosen.join(made, "dialogue_id", "left_semi")
+    if film is None:
+        made = clean.select(F.col("raw_id").alias("dialogue_id"))
+        chosen = asked.select("dialogue_id").join(made, "dialogue_id", "left_semi")
         order = content_order(F.col("dialogue_id"), seed=seed, of="read")
         drawn = chosen.orderBy(order, "dialogue_id").limit(number)
         rows = asked.join(F.broadcast(drawn), "dialogue_id", "left_semi").orderBy(order, "dialogue_id").collect()
@@ -115,41 +103,16 @@ def read_dialogues(
         rows = asked.collect()
         rows.sort(key=lambda row: (row["source_path"], row["turns"][0]["sentence_first"]))
     if not rows:
-        raise InputError(_none_found(film, label, reason))
+        missing = "no clean dialogues" if film is None else f"no dialogues of film {film}"
+        raise InputError(f"{missing} in subtitles.dialogues: run --to {STAGE}; `sql` lists the films by movie_id")
     stays = _clean_parts(clean, [row["dialogue_id"] for row in rows])
-    if film is not None and label is None and reason is None:
+    if film is not None:
         rows = list(_until(rows, stays, number))
     ids = [row["dialogue_id"] for row in rows]
     parts = [part["dialogue_id"] for name in ids for part in stays.get(name, ())]
     labels = _labels(tables, parts)
     dropped = _dropped(tables, sorted({*parts, *(name for row in rows for name in row["possible_ids"])}))
     return [_dialogue(row, stays.get(row["dialogue_id"], []), labels, dropped) for row in rows]
-
-
-def _none_found(film: str | None, label: str | None, reason: str | None) -> str:
-    if label is not None:
-        return f"no clean dialogue has a turn labelled {label}: run --to label_weakly, or name another label"
-    if reason is not None:
-        return f"nothing was dropped as {reason}: `sql` lists the reasons in analysis.dropped_by_reason"
-    missing = "no clean dialogues" if film is None else f"no dialogues of film {film}"
-    return f"{missing} in subtitles.dialogues: run --to {STAGE}; `sql` lists the films by movie_id"
-
-
-def _with_label(tables: Callable[[Table], DataFrame], label: str) -> DataFrame:
-    weak = tables(edos.WEAK_LABELS).where(F.col("label") == label).select("dialogue_id")
-    finished = tables(edos.DIALOGUES).where(F.exists("turns", lambda turn: turn["label"] == label))
-    return weak.unionByName(finished.select("dialogue_id")).distinct()
-
-
-def _with_reason(tables: Callable[[Table], DataFrame], reason: str, raw: DataFrame) -> DataFrame:
-    """Return the ids of raw dialogues that lost a turn, a part or themselves for a reason.
-
-    A part that was dropped is in no table, and the ledger has its own id alone.
-    """
-    rows = tables(DROPPED).where(F.col("unit").isin("dialogue", "turn") & (F.col("reason") == reason))
-    lost = rows.select(F.substring_index("id", "/", 1).alias("part")).distinct()
-    each = raw.select("dialogue_id", F.explode("possible_ids").alias("part"))
-    return each.join(lost, "part", "left_semi").select("dialogue_id").distinct()
 
 
 def _possible_ids() -> Column:

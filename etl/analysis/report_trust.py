@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from etl.analysis import pages
 from etl.analysis.findings import UNSURE, Findings, Rows
 from etl.analysis.pages import joined, part, percent
-from etl.analysis.pictures import Bar, bars, histogram
+from etl.analysis.pictures import Bar, bars
 from etl.common.spelling import detokenised_text
 
 if TYPE_CHECKING:
@@ -52,40 +52,24 @@ def limits(findings: Findings) -> "Markup":
 
 
 def confidence(findings: Findings) -> "Markup | str":
-    """Return the histogram of turns by the classifier's confidence."""
+    """Return the shares of turns by the classifier's confidence, in tenths."""
     rows = findings.rows("edos_confidence")
     if not rows:
         return ""
-    by_band = {round(row["from_confidence"] * 10): row for row in rows}
     highest = max(row["share"] for row in rows)
-    columns = []
-    for band in range(10):
-        row = by_band.get(band)
-        share, turns = (row["share"], row["turns"]) if row else (0.0, 0)
-        style = "neutral" if (band + 1) / 10 <= UNSURE else "emotion"
-        columns.append(
-            Bar(share / highest, style, f"{band / 10:.1f} to {(band + 1) / 10:.1f}: {turns:,} ({percent(share)})")
-        )
-    ticks = [(place / 10, f"{place / 10:.1f}") for place in range(0, 11, 2)]
-    picture = histogram(
-        columns,
-        ticks,
-        [],
-        [(1.0, percent(highest))],
-        "Turns by the classifier's confidence",
-        "confidence",
-        "share of the turns",
-        height=216,
-    )
+    lines = []
+    for row in rows:
+        band = f"{row['from_confidence']:.1f} to {row['to_confidence']:.1f}"
+        style = "neutral" if row["to_confidence"] <= UNSURE else "emotion"
+        bar = Bar(row["share"] / highest, style, f"{band}: {row['turns']:,} ({percent(row['share'])})")
+        lines.append((band, bars([bar], 10), [percent(row["share"]), pages.shown(row["turns"])]))
     sure = sum(row["share"] for row in rows if row["from_confidence"] >= 0.9)
     text = (
         f"{percent(sure)} of the turns have a confidence of 0.9 or more, {percent(findings.unsure_share)} less than "
         f"0.5. With {len(findings.taxonomy.labels)} classes a label with a low confidence can be right: the paper has "
         "an example with a right label at 0.01."
     )
-    table = pages.records(rows, {"from_confidence": "from", "to_confidence": "to", "turns": "turns", "share": "share"})
-    chart = pages.figure(picture, caption="Share of the turns by confidence, in tenths.")
-    return pages.paragraph(text) + chart + pages.details("The chart as a table", table)
+    return pages.paragraph(text) + pages.chart(("confidence", "share", "turns"), lines)
 
 
 def accepted(findings: Findings) -> "Markup | str":

@@ -7,9 +7,8 @@ ours. They compare methods and are not rates of faults:
   This detects a sudden change of subject, but no gradual drift, and not whether the change is improper. Sessions of
   people are measured for comparison, as people change subjects too. The share of utterances that would be a shift in
   another conversation of the set shows how sensitive the measure is.
-- *Inconsistency*: rules over simple facts and role phrases (``etl.augesc.consistency``), and, if
-  ``models.contradiction`` is set, an entailment model over pairs of similar statements of one speaker. Such models
-  also report changes of mind or of time.
+- *Inconsistency*: rules over role phrases (``etl.augesc.consistency``), and, if ``models.contradiction`` is set, an
+  entailment model over pairs of similar statements of one speaker. Such models also report changes of mind or of time.
 - *Toxicity*: ``models.toxicity``, or else the words of ``conf/profanity.txt``, which miss polite insults and count
   quoted words.
 """
@@ -19,7 +18,7 @@ from collections.abc import Sequence
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 
-from etl.augesc.consistency import SCHEMA, inconsistent, role_phrases
+from etl.augesc.consistency import SCHEMA, confused, role_phrases
 from etl.common.columns import with_columns_once
 from etl.common.hashes import distinct_texts, text_hash
 from etl.common.splits import content_share
@@ -189,7 +188,7 @@ def faults(
     contradicted = judged.groupBy("text_id").agg(
         _number("*").alias("statement_pairs"), _number(F.col("score") >= contradicts).alias("contradictory_pairs")
     )
-    rules = F.pandas_udf(inconsistent(role_phrases()), SCHEMA)(F.col("turns"))  # type: ignore[call-overload]
+    rules = F.pandas_udf(confused(role_phrases()), SCHEMA)(F.col("turns"))  # type: ignore[call-overload]
     rows = with_columns_once(texts, rules=rules).select(
         "text_id", "method", "source", F.size("turns").alias("utterances"), "rules.*"
     )

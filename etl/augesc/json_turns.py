@@ -12,99 +12,11 @@ from typing import Any
 
 from etl.llm.json_answers import field, json_value, key_of, text_of
 
-SPEAKER = (
-    "role",
-    "speaker",
-    "from",
-    "name",
-    "who",
-    "author",
-    "sender",
-    "speaker_role",
-    "participant",
-    "party",
-    "person",
-)
-WORDS = (
-    "content",
-    "text",
-    "utterance",
-    "message",
-    "words",
-    "value",
-    "line",
-    "response",
-    "reply",
-    "says",
-    "said",
-    "speech",
-    "statement",
-    "body",
-    "dialogue",
-    "sentence",
-)
-TURNS = (
-    "conversation",
-    "dialogue",
-    "dialog",
-    "turns",
-    "messages",
-    "utterances",
-    "exchange",
-    "exchanges",
-    "chat",
-    "session",
-    "lines",
-    "transcript",
-    "history",
-    "data",
-    "result",
-    "output",
-    "response",
-)
-SEEKER = frozenset(
-    [
-        "human",
-        "user",
-        "seeker",
-        "help_seeker",
-        "helpseeker",
-        "client",
-        "person",
-        "patient",
-        "customer",
-        "speaker_1",
-        "speaker1",
-        "speaker_a",
-        "a",
-    ]
-)
-SUPPORTER = frozenset(
-    [
-        "ai",
-        "assistant",
-        "supporter",
-        "helper",
-        "counselor",
-        "counsellor",
-        "therapist",
-        "listener",
-        "bot",
-        "chatbot",
-        "model",
-        "gpt",
-        "agent",
-        "support",
-        "system",
-        "peer_supporter",
-        "emotional_supporter",
-        "ai_assistant",
-        "speaker_2",
-        "speaker2",
-        "speaker_b",
-        "b",
-    ]
-)
+SPEAKER = ("role", "speaker", "from", "name", "sender")
+WORDS = ("content", "text", "utterance", "message", "value", "body")
+TURNS = ("conversation", "dialogue", "dialog", "turns", "messages", "chat", "response")
+SEEKER = frozenset(["human", "user", "seeker", "help_seeker", "client", "person", "patient"])
+SUPPORTER = frozenset(["ai", "assistant", "supporter", "helper", "counselor", "therapist", "bot", "system"])
 _BEGIN = re.compile(r"```|[\[{](?=\s*[\"'{\[“])")
 _NAME = re.compile(r"^\W*(?:Human|AI)[ \t*_]*[:：]", re.MULTILINE)
 _NAMED_LINE = re.compile(

@@ -122,15 +122,15 @@ def ratings(answers: DataFrame) -> DataFrame:
     )
 
 
-def rating_scores(rows: Iterable[Mapping[str, Any]], *, significance: float, tested: str) -> list[RatingScore]:
+def rating_scores(rows: Iterable[Mapping[str, Any]], *, significance: float) -> list[RatingScore]:
     """Return each set's mean by aspect, tested against the best set and the tuned model's on ED (AugESC Table 3).
 
-    Ethical Risk is not tested (AugESC Table 3: too few scores are not zero). Its best set has the lowest mean.
+    The samples are single ratings, which the paper's printed stars suggest. Ethical Risk is not tested (AugESC Table 3:
+    too few scores are not zero). Its best set has the lowest mean.
 
     Args:
         rows: method, source, text_id, aspect and score of ``augesc.ratings``.
         significance: p below which two means differ.
-        tested: ``ratings`` to test single ratings, ``sessions`` to test the means of sessions.
 
     Returns:
         Rows of ``augesc.rating_scores``, by aspect and set in the table's order.
@@ -144,9 +144,6 @@ def rating_scores(rows: Iterable[Mapping[str, Any]], *, significance: float, tes
         sessions = {name: scores[aspect, *name] for name in sets}
         single = {name: sorted(chain.from_iterable(sessions[name].values())) for name in sets}
         means = {name: fmean(single[name]) for name in sets}
-        sample = {
-            name: single[name] if tested == "ratings" else sorted(map(fmean, sessions[name].values())) for name in sets
-        }
         risk = aspect == RISK
         best = (min if risk else max)(sets, key=means.__getitem__, default=None)
         for place, name in enumerate(SETS):
@@ -155,7 +152,7 @@ def rating_scores(rows: Iterable[Mapping[str, Any]], *, significance: float, tes
             p_best, p_tuned = (
                 None
                 if risk or other is None or other == name or other not in means
-                else student_t(sample[name], sample[other])
+                else student_t(single[name], single[other])
                 for other in (best, TUNED)
             )
             found.append(

@@ -5,14 +5,15 @@ the model says is screened as well.
 """
 
 import hashlib
+import json
+import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import IO, Any
+from typing import IO, Any, BinaryIO
 
 from conf.errors import InputError
 from conf.settings import Settings
 from etl.augesc.conversation_texts import next_prompt
 from etl.cli.safety import safe_conversation
-from etl.cli.saved_talk import SavedTalk
 from etl.pipeline.locations import model_at
 from etl.safety.answers import chat_notice
 from etl.safety.conversation import SafeConversation
@@ -62,7 +63,7 @@ def open_chat(
     gate = safe_conversation(settings)
     saved = None
     if save is not None:
-        saved = SavedTalk(save, {"pair_id": pair, "bot": bot, "model": found.identity})
+        saved = talk_file(save)
     say(chat_notice(settings.safety.country))
     say(gate.notice)
     if save is not None:
@@ -72,13 +73,40 @@ def open_chat(
     try:
         for _ in converse(turns, replies(source, settings, pair or ""), lines, say, gate):
             if saved is not None:
-                saved.write(turns)
+                write_talk(saved, {"pair_id": pair, "bot": bot, "model": found.identity, "turns": turns})
     except KeyboardInterrupt:
         pass
     finally:
         if saved is not None:
             saved.close()
     return 0
+
+
+def talk_file(file: str) -> BinaryIO:
+    """Return a file, readable by its owner alone, at its end, where a new line begins.
+
+    Raises:
+        InputError: it cannot be written.
+    """
+    try:
+        stream = os.fdopen(os.open(file, os.O_RDWR | os.O_CREAT, 0o600), "r+b")
+        os.fchmod(stream.fileno(), 0o600)
+        if stream.seek(0, os.SEEK_END):
+            stream.seek(-1, os.SEEK_END)
+            if stream.read(1) != b"\n":  # a crash left the last line open
+                stream.write(b"\n")
+    except OSError as error:
+        raise InputError(f"chat --save {file}: cannot be written ({error.strerror})") from None
+    return stream
+
+
+def write_talk(stream: BinaryIO, talk: dict[str, Any]) -> None:
+    """Write a talk's line at a file's place, over what it had after an earlier turn, and have it on the disk."""
+    begin = stream.tell()
+    stream.write(f"{json.dumps(talk, ensure_ascii=False)}\n".encode("utf-8", "replace"))
+    stream.flush()
+    os.fsync(stream.fileno())
+    stream.seek(begin)
 
 
 def converse(

@@ -312,15 +312,7 @@ declare(
     "etl.cli.read_shell:open_read",
     _option("--film", metavar="ID", help="A movie_id: its dialogues in order; default: of all films."),
     _option("--n", "number", type=int, default=20, help="Clean dialogues to print (default 20)."),
-    _option("--label", metavar="LABEL", help="Dialogues with a turn of this label, weak or final."),
-    _option("--reason", metavar="REASON", help="Dialogues that lost a turn, or were dropped, for it."),
     _option("--seed", type=int, default=0, help="Another number draws others (default 0)."),
-)
-declare(
-    "trace",
-    "Show where a dialogue comes from, and what depends on it.",
-    "etl.cli.trace:trace",
-    click.Argument(["dialogue_id"]),
 )
 declare(
     "reply",

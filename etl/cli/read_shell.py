@@ -17,15 +17,7 @@ LEGEND = (
 )
 
 
-def open_read(
-    settings: Settings,
-    film: str | None,
-    number: int,
-    *,
-    label: str | None = None,
-    reason: str | None = None,
-    seed: int = 0,
-) -> int:
+def open_read(settings: Settings, film: str | None, number: int, seed: int = 0) -> int:
     """Print dialogues of a film, or drawn from all films, with what was decided about them; return the exit status.
 
     The arguments are those of ``read_dialogues``.
@@ -38,7 +30,7 @@ def open_read(
     spark = spark_session(settings, "edos-lakehouse read")
     try:
         lakehouse = Lakehouse(spark, settings.lakehouse)
-        dialogues = read_dialogues(lakehouse.read, film, number, label=label, reason=reason, seed=seed)
+        dialogues = read_dialogues(lakehouse.read, film, number, seed)
         print("\n".join([*textwrap.wrap(LEGEND, terminal_width() or len(LEGEND)), ""]))
         for dialogue in dialogues:
             print("\n".join(lines(dialogue)), end="\n\n")

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F
 
-from udfs.devices import chosen_precision, set_threads, task_device
+from udfs.devices import set_threads, task_device
 
 SCHEMA = "history_hash string, matched_hash string, score double, kind int"
 DECIMALS = 4
@@ -25,15 +25,6 @@ ROWS = 2048
 COLUMNS = 4096
 SLACK = 1e-4
 """Margin far above the error of a float32 product; the exact cosine is then computed in float64."""
-
-ROUGH_ERROR = 0.0125
-"""Largest error of a cosine in bf16: two vectors and the product are rounded, each by at most 1/256 of a value.
-
-For vectors of length 1 the sum of the products' absolute values is at most 1, which gives 3/256 and, with the second
-order and the fp32 sums, less than 0.012.
-"""
-FEW = 0.4
-"""Share of rows up to which it is faster to choose the rows in bf16 and to compute theirs again in fp32."""
 
 Vectors = NDArray[np.float32]
 
@@ -62,7 +53,6 @@ def best_pairs(
     floor: float,
     device: torch.device | None = None,
     block: int = COLUMNS,
-    rough: bool = False,
 ) -> Found:
     """Return each row's most similar targets with a cosine of at least ``floor``.
 
@@ -75,24 +65,17 @@ def best_pairs(
         floor: minimum cosine.
         device: device of the product; the CPU by default.
         block: number of targets per product.
-        rough: whether a product in bf16 chooses the rows whose float32 product is computed. The result is the same.
     """
     device = device or torch.device("cpu")
     left = torch.from_numpy(rows).to(device)
-    left_rough = left.bfloat16() if rough else None
     candidates: list[tuple[NDArray[np.int64], NDArray[np.int64]]] = []
     for start in range(0, len(targets.vectors), block):
         right = torch.from_numpy(targets.vectors[start : start + block]).to(device)
-        near = torch.arange(len(rows), device=device)
-        if left_rough is not None:
-            near = _rows_from(left_rough @ right.bfloat16().T, floor - SLACK - ROUGH_ERROR)
-            left_rough = left_rough if len(near) <= FEW * len(rows) else None
-        product = (left[near] if len(near) < len(rows) else left) @ right.T
-        chosen = _rows_from(product, floor - SLACK)
-        if len(chosen) == 0:
+        product = left @ right.T
+        near = _rows_from(product, floor - SLACK)
+        if len(near) == 0:
             continue
-        near = near[chosen]
-        part = product[chosen]
+        part = product[near]
         least = torch.full((len(near), 1), floor - SLACK, device=device)
         if part.shape[1] > targets.best:
             least = torch.maximum(least, part.topk(targets.best, dim=1).values[:, -1:] - SLACK)
@@ -161,10 +144,9 @@ def search(embedded: DataFrame, groups: Sequence[Targets], floor: float, threads
     def match(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         set_threads(threads)
         device = task_device()
-        rough = device.type == "cpu" and chosen_precision("auto", device).name == "bf16"
         for hashes, vectors in _gathered(batches):
             for kind, group in filled:
-                found = best_pairs(vectors, group, floor, device, rough=rough)
+                found = best_pairs(vectors, group, floor, device)
                 yield pa.RecordBatch.from_arrays(
                     [
                         hashes.take(pa.array(found.rows)),

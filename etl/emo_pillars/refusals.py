@@ -48,7 +48,6 @@ _SELF = (
     r"\bi (?:am|was|have been|['’]m)(?: \w+)? (?:programmed|designed|trained) to (?:avoid|be (?:helpful|safe))",
     r"\bi (?:am|was|have been|['’]m)(?: \w+)? (?:programmed|designed|trained) not to (?:produce|generate|write|create)",
     r"\b(?:guidelines?|polic(?:y|ies)|programming|training) (?:do|does|did)(?: not|n['’]t) (?:allow|permit)",
-    r"\b(?:content|usage|safety|harmful) (?:polic(?:y|ies)|guidelines)\b",
     r"\bviolat\w+ (?:the|our|my|usage|content) (?:policy on|(?:usage |content )?polic)",
     r"(?:against|violates?|with) (?:my|our) (?:\w+ )?(?:guidelines|programming)\b",
     r"\bgenerating (?:such|this|that|these)\b|\bi refuse to (?:generate|write|produce)\b",
@@ -72,7 +71,6 @@ _UNABLE = (
     r"\bi(?:['’]m| am) (?:not able|unable) to do (?:that|this)\b",
     rf"{_CANNOT} (?:\w+ly )?{_MAKE}\b.*\b{_PRODUCT}",
     rf"{_CANNOT}(?: \w+){{0,3}} {_DO}\b.*\b{_TASK}",
-    rf"\b(?:{_TASK}|(?:the|this) (?:text|story)\b).* (?=i\b|impossible|unable){_CANNOT} {_DO}",
     rf"{_CANNOT} (?:request|prompt|task)\b",
     rf"{_CANNOT} (?:the|this) {_MATERIAL}\b (?:who|what|which|whether)",
     rf"{_CANNOT} (?:\w+ ){{0,3}}(?:write|continue|complete|answer|decline|refuse)(?: to write)? (?:\w+ )?"
@@ -96,8 +94,6 @@ _FAULTY = (
     rf"\b(?:request|prompt|task|instructions?|question|information given|{_MATERIAL} given) (?:\w+ )?"
     r"(?:is|are|cannot|can['’]t|may|might|requires?|violates?) (?:not |too |be |also )?(?:vague|unclear|insufficient"
     r"|inappropriate|contradictory|completed|answered|clear|processed|violate|information)",
-    r"\b(?:is|are|was|were)(?:n['’]t| not) (?:mentioned|named|specified|described|stated|included|present) in "
-    rf"(?:the|this|your)(?: \w+)? {_MATERIAL}\b",
 )
 """Sentences that say what the material lacks."""
 _NO = (
@@ -110,17 +106,12 @@ _MISSING = (
     r"|identified|determine|answer|clean|summari[sz]e|re-?write|write|extract)",
     rf"{_NO}in (?:the|this|your)(?: \w+)? (?:plot|story|text|passage|prompt|message)",
     r"^(?:n/a|not enough (?:information|context)|insufficient (?:information|context))\b",
-    rf"\b(?:not|n['’]t) (?:been (?:given|provided|shared)|include|provide) (?:with )?(?:a|an|the|any) {_MATERIAL}\b",
     r"\bi (?:have no|see no|find no|do(?: not|n['’]t) have(?: any| enough)?)(?: access to)? ?(?:a|any|the)? ?"
     rf"(?:information about (?:this|the|that)|{_TASK}|(?:the|any) (?:story|text))",
-    r"\b(?:do not|don['’]t|cannot|can['’]t|could not|couldn['’]t|did not|didn['’]t) (?:see|find|detect|recogni[sz]e)"
-    rf" (?:any|a|the) (?:{_TASK}|(?:story|text)\b)",
     rf"\b(?:does not|doesn['’]t) (?:appear|seem) to be (?:a|an|any) (?:question|{_MATERIAL})\b",
     rf"\b{_MATERIAL} (?:seems? to |appears? to )?contains? (?:an error|errors|a mistake)\b",
     r"\bwithout (?:reading|seeing|knowing) the (?:\w+ )?(?:plot|story|text|context|passage)\b",
     r"^nobody is (?:mentioned|named)|\bno mention of (?:such )?(?:a|any|this|the) character",
-    r"^(?:error|warning)\W+no\b|^\W*no (?:response|answer|output)\W*$",
-    r"^(?:it is|it['’]s) unclear (?:from|who|what|which)\b",
 )
 """Material that is not there."""
 _ASK = (
@@ -136,7 +127,6 @@ _ASK = (
     r"\bwhat you(?: are|['’]re) asking (?:me )?(?:for|to do)",
     r"\bunderstand (?:the|your|this) (?:question|task|request|prompt|instructions?)\b",
     r"\blet me know if you(?:['’]d| would) like me to|\bfeel free to (?:provide|share)\b",
-    r"\bif you (?:can|could) (?:provide|share)\b",
 )
 """Requests for more."""
 _TASK_WORDS = frozenset(

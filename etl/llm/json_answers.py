@@ -22,115 +22,23 @@ MOST_STARTS = 20
 """Places of an answer at which JSON is looked for."""
 
 _CONTAINERS = frozenset(
-    [
-        "characters",
-        "actors",
-        "people",
-        "names",
-        "list",
-        "items",
-        "results",
-        "result",
-        "data",
-        "output",
-        "answer",
-        "answers",
-        "response",
-        "utterances",
-        "lines",
-        "statements",
-        "thoughts",
-        "quotes",
-        "labels",
-        "emotions",
-        "scores",
-        "ratings",
-        "top_labels",
-        "top_emotions",
-        "entries",
-        "categories",
-        "topics",
-        "turns",
-        "messages",
-        "conversation",
-        "dialogue",
-        "dialog",
-    ]
+    ["characters", "actors", "utterances", "labels", "emotions", "scores", "top_emotions", "results", "answers"]
 )
 NAME = ["name", "character", "character_name", "full_name", "actor", "person", "who", "title"]
-LABEL = [
-    "emotion",
-    "label",
-    "primary_emotion",
-    "primary_label",
-    "feeling",
-    "emotions",
-    "labels",
-    "category",
-    "name",
-    "sentiment",
-    "tag",
-]
-WORDS = [
-    "utterance",
-    "text",
-    "words",
-    "line",
-    "quote",
-    "sentence",
-    "statement",
-    "thought",
-    "speech",
-    "said",
-    "content",
-    "dialogue",
-    "message",
-]
-WHY = ["reason", "reasoning", "explanation", "why", "rationale", "justification", "because", "note", "context"]
-LEVEL = [
-    "level",
-    "score",
-    "rating",
-    "intensity",
-    "strength",
-    "value",
-    "expressiveness",
-    "degree",
-    "confidence",
-    "probability",
-    "weight",
-    "strength_score",
-]
+LABEL = ["emotion", "label", "emotions", "labels", "name"]
+WORDS = ["utterance", "text", "words", "line", "quote", "sentence", "content", "message"]
+WHY = ["reason", "reasoning", "explanation", "why"]
+LEVEL = ["level", "score", "rating", "intensity", "value"]
 PROSE = [
     "rewritten",
     "rewritten_utterance",
-    "rewrite",
-    "new_utterance",
-    "new_words",
-    "hidden_words",
     "cleaned_context",
-    "clean_context",
-    "cleaned_text",
-    "cleaned",
     "context",
     "background",
     "text",
     "utterance",
-    "story",
-    "summary",
-    "events",
-    "answer",
-    "response",
-    "result",
-    "output",
     "content",
-    "words",
-    "line",
-    "new",
-    "rephrased",
-    "paraphrase",
-    "revised",
-    "revised_text",
+    "result",
 ]
 _UNCHANGED = ["unchanged", "no_change", "no_changes", "no_changes_needed"]
 

@@ -36,7 +36,7 @@ METHOD = "augesc"
 ROWS = RowKind("conversations")
 LICENCE = "cc-by-nc-4.0"
 FAULT_COUNTS = {
-    "contradiction": ("contradicted", "contradictory_pairs"),
+    "contradiction": ("contradictory_pairs",),
     "other_role": ("confused",),
     "topic_shift": ("shifted",),
     "toxic": ("toxic",),

@@ -46,8 +46,7 @@ FAULTS = Table(
     "One text and how often each fault was found in it: inconsistency, topic shifts, toxicity (AugESC 6.4).",
     """
     text_id string, method string, source string, utterances int,
-    facts int COMMENT 'that its speakers state of themselves in plain patterns', contradicted int COMMENT 'of these',
-    contradiction string COMMENT 'the first', confused int COMMENT 'utterances as the other role speaks',
+    confused int COMMENT 'utterances as the other role speaks',
     confusion string COMMENT 'the first', statement_pairs int COMMENT 'that the classifier scored',
     contradictory_pairs int, topical int COMMENT 'utterances long enough to be about something',
     shifted int COMMENT 'of these far from all before', shifted_supporter int, other_shifted int

@@ -59,7 +59,7 @@ def augesc_score_ratings(rated: DataFrame, test: RatingTest, run: StageRun) -> D
     """Score the sets by their ratings: means by aspect, tested against the best (AugESC Table 3)."""
     columns = rated.select("method", "source", "text_id", "aspect", "score")
     rows = (row.asDict() for row in columns.toLocalIterator())
-    scores = ratings.rating_scores(rows, significance=test.significance, tested=test.tested)
+    scores = ratings.rating_scores(rows, significance=test.significance)
     return run.spark.createDataFrame(scores, RATING_SCORES.schema)
 
 

@@ -131,8 +131,6 @@ FULL: dict[str, list[dict[str, Any]]] = {
             "method": "people",
             "source": "esconv",
             "texts": 130,
-            "facts_a_text": 1.2,
-            "percent_with_contradicted_facts": 2.3,
             "percent_with_mixed_up_roles": 5.4,
             "statement_pairs": None,
             "percent_of_pairs_contradictory": None,

@@ -176,7 +176,7 @@ def test_every_picture_is_well_formed() -> None:
     _, page = page_of()
     for picture in page.xpath("//svg[@role='img']"):
         assert picture.get("aria-label")
-    assert len(page.xpath("//svg[@role='img']")) == 2  # confidence, silences
+    assert len(page.xpath("//svg[@role='img']")) == 1  # silences
 
 
 def test_it_says_the_numbers() -> None:

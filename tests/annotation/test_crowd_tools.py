@@ -19,7 +19,6 @@ MTURK = {
     "Input.item_1": "i1",
     "Input.item_2": "i2",
 }
-MIN = {"hit_id": "h1", "item_id": "i1", "annotator": 4, "annotation_id": 9, "lead_time": 3.5}
 
 
 def table(*rows: dict[str, Any]) -> str:
@@ -58,18 +57,6 @@ FORMS: dict[str, tuple[str, Any]] = {
     "crowd-classifier": task_answers({"label_1": {"label": "Sad"}, "label_2": {"label": "Proud"}}),
     "crowd-classifier-multi": task_answers({"label_1": {"labels": ["Sad"]}, "label_2": {"labels": ["Proud"]}}),
     "crowd-form, other": task_answers({"label_1": {"Sad": True}, "label_2": {"Other": True}, "other_2": "Proud"}),
-    "label studio json_min": (
-        "r.json",
-        [{**MIN, "label": "Sad"}, {**MIN, "item_id": "i2", "label": {"choices": ["Proud"]}}],
-    ),
-    "label studio json_min, other": (
-        "r.json",
-        [{**MIN, "label": "Sad"}, {**MIN, "item_id": "i2", "label": "Other", "other": "Proud"}],
-    ),
-    "label studio csv": (
-        "r.csv",
-        table({**MIN, "label": "Sad"}, {**MIN, "item_id": "i2", "label": '{"choices": ["Proud"]}'}),
-    ),
     "label studio completions": (
         "r.json",
         [
@@ -92,23 +79,9 @@ def test_each_form_gives_the_same_answers(form: str) -> None:
     assert {row["question"] for row in rows} == {"label"}
 
 
-@pytest.mark.parametrize(
-    ("form", "worker"),
-    [
-        ("mturk columns", "W1"),
-        ("label studio json_min", "label-studio-4"),
-        ("label studio csv", "label-studio-4"),
-    ],
-)
-def test_who_answered_is_known(form: str, worker: str) -> None:
-    assert {row["worker_id"] for row in read(*FORMS[form])} == {worker}
-
-
 REFUSED: dict[str, tuple[str, Any, str]] = {
     "another template": (*mturk(emotion="Sad"), "no column Answer.label_1"),
     "batch made elsewhere": ("r.csv", table({"HITId": "H", "WorkerId": "W"}), "no column Input.hit_id"),
-    "label studio without ids": ("r.json", [{"id": 1, "annotation_id": 2, "label": "Sad"}], "no column hit_id"),
-    "two choices": ("r.json", [{**MIN, "label": {"choices": ["Sad", "Proud"]}}], "2 choices"),
     "another object": ("r.json", [{"task": 1, "answer": "Sad"}], "an object with task, answer"),
     "another table": ("r.csv", table({"who": "a", "what": "b"}), "Choose the export"),
 }

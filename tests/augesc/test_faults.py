@@ -1,4 +1,4 @@
-"""Faults of conversations: facts and roles by rule, topic shifts by vectors, models by setting (AugESC 6.4)."""
+"""Faults of conversations: roles by rule, topic shifts by vectors, models by setting (AugESC 6.4)."""
 
 from pathlib import Path
 from typing import Any
@@ -9,7 +9,7 @@ from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
 from conf.errors import InputError
-from etl.augesc.consistency import Fact, contradictions, facts_in, inconsistencies, role_confusions
+from etl.augesc.consistency import role_confusions
 from etl.augesc.faults import (
     distinct_utterances,
     faults,
@@ -25,30 +25,6 @@ from tests.udfs.tiny_models import tiny_encoder
 from udfs.conversation_vectors import nearness, related_pairs, topic_scores
 from udfs.models.classifiers.hub_classifier import HubClassifier
 from udfs.predict import label_scores
-
-
-@pytest.mark.parametrize(
-    ("text", "facts"),
-    [
-        ("I'm 17 years old and I have two brothers.", [Fact("age", "17"), Fact("number of brother", "2")]),
-        ("My dog is 13, my cat just turned three", [Fact("age of my dog", "13"), Fact("age of my cat", "3")]),
-        ("I don’t have a car. I like my job", [Fact("have car", "no"), Fact("like job", "yes")]),
-        ("I have no friends and I never liked it", [Fact("have friend", "no")]),
-        ("I am 20 minutes late, I have two more hours", []),
-        ("I have no idea, I have had it with my wife", [Fact("spouse", "wife")]),
-        ("My shift is 10 hours; we are fine", []),
-        ("", []),
-    ],
-)
-def test_facts_in_plain_words(text: str, facts: list[Fact]) -> None:
-    assert facts_in(text) == facts
-
-
-def test_a_fact_that_is_another_later_is_contradicted() -> None:
-    number, found = contradictions(["I have two sisters.", "I live alone.", "I have 3 sisters", "I have a car"])
-    assert (number, found) == (2, ["number of sister: 2, 3"])
-    assert contradictions(["I have a dog.", "I have a dog, he is old"]) == (1, [])
-    assert contradictions(["I have a dog", "Do I? I do not have a dog"])[1] == ["have dog: yes, no"]
 
 
 def turn(role: str, text: str) -> dict[str, Any]:
@@ -67,8 +43,6 @@ def test_who_talks_as_the_other() -> None:
         turn("supporter", "Yes"),
     ]
     assert role_confusions(turns) == [turns[2]["text"], turns[3]["text"], turns[5]["text"]]
-    assert inconsistencies(turns)[3:] == (3, turns[2]["text"])
-    assert inconsistencies([]) == (0, 0, None, 0, None)
 
 
 def test_nearness_is_by_neighbour_and_by_all_before() -> None:

@@ -196,7 +196,7 @@ def test_table_3_marks_what_is_below_the_best_and_below_the_tuned_model() -> Non
         *rated("untuned", "ed", "ethical_risk", (0, 0, 0), (0, 0, 0)),
     ]
     found: dict[tuple[str, str], RatingScore] = {
-        (row.aspect, row.method): row for row in rating_scores(rows, significance=0.01, tested="ratings")
+        (row.aspect, row.method): row for row in rating_scores(rows, significance=0.01)
     }
     best, tuned, untuned = (found["empathy", name] for name in ("people", "augmenter", "untuned"))
     assert best.is_best
@@ -210,17 +210,7 @@ def test_table_3_marks_what_is_below_the_best_and_below_the_tuned_model() -> Non
     assert found["empathy", "people"].below_tuned is False
     assert found["ethical_risk", "untuned"].is_best
     assert found["ethical_risk", "people"].p_best is None
-    means = {row.method: row for row in rating_scores(rows, significance=0.01, tested="sessions")}
-    assert means["untuned"].mean == found["ethical_risk", "untuned"].mean
-    by_mean = next(
-        row
-        for row in rating_scores(rows, significance=0.01, tested="sessions")
-        if (row.aspect, row.method) == ("empathy", "untuned")
-    )
-    assert by_mean.p_best is not None
-    assert untuned.p_best is not None
-    assert by_mean.p_best > untuned.p_best
-    assert rating_scores([], significance=0.01, tested="ratings") == []
+    assert rating_scores([], significance=0.01) == []
 
 
 def test_table_4_from_counts() -> None:

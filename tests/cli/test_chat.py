@@ -8,7 +8,7 @@ import pytest
 
 from conf.errors import InputError
 from conf.settings import load_settings
-from etl.cli.chat import LONGEST, converse
+from etl.cli.chat import LONGEST, converse, talk_file, write_talk
 from etl.cli.command_line import main
 from etl.cli.safety import PHRASES_ALONE, safe_conversation
 from etl.safety.answers import chat_notice, danger_answer, state_answer, withheld_reply
@@ -106,3 +106,18 @@ def test_without_the_encoder_phrases_alone_are_known(monkeypatch: pytest.MonkeyP
     assert gate.answer_to("I took too many pills") == danger_answer()
     with pytest.raises(InputError):
         safe_conversation(load_settings("local", [], {"safety.encoder": "pkg:no_such_encoder"}))
+
+
+def test_earlier_lines_stay_and_the_file_is_complete_after_each_turn(tmp_path: Path) -> None:
+    file = tmp_path / "talks.jsonl"
+    file.write_text('{"pair_id": "old"}\n{"half a li', "utf-8")
+    file.chmod(0o644)
+    with talk_file(str(file)) as stream:
+        for turns in (["a"], ["a", "é\ud800"], ["a", "é?", "c"]):
+            write_talk(stream, {"turns": turns})
+            first, broken, last = file.read_text("utf-8").splitlines()
+            assert (first, broken) == ('{"pair_id": "old"}', '{"half a li')
+            assert len(json.loads(last)["turns"]) == len(turns)
+    assert file.stat().st_mode & 0o777 == 0o600
+    with pytest.raises(InputError, match=r"chat --save .*cannot be written .*directory"):
+        talk_file(str(tmp_path))

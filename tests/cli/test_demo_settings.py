@@ -15,7 +15,7 @@ from jobs import all_stages
 from tests.command_lines import parsed
 
 WITHOUT_SETTINGS = {"fetch-jars", "fetch-data", "completion"}
-GIVEN = {"trace": ["1-0"], "withdraw": ["--film", "1"]}
+GIVEN = {"withdraw": ["--film", "1"]}
 
 
 @pytest.fixture()

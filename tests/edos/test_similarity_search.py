@@ -43,39 +43,6 @@ def test_blocks_find_the_same_as_all_pairs(floor: float, best: int, block: int) 
     assert tied == [50, 100]
 
 
-@pytest.mark.parametrize("size", [1, 2, 24, 384, 768])
-@pytest.mark.parametrize("floor", [-1.0, 0.0, 0.3, 0.9, 1.0])
-@pytest.mark.parametrize("shape", [(40, 60), (1, 1), (1, 60), (40, 1), (40, 0), (0, 60)])
-def test_rows_chosen_in_bf16_have_the_same_pairs(size: int, floor: float, shape: tuple[int, int]) -> None:
-    rows = unit_vectors(shape[0], size, 8)
-    targets = unit_vectors(shape[1], size, 9)
-    # From equal to opposite, so that the cosines lie at and around every floor; ties; no direction; not a number.
-    for place in range(min(shape)):
-        share = np.float32(place / 20)
-        mixed = (1 - share) * rows[place] + share * targets[place]
-        targets[place] = mixed / max(np.linalg.norm(mixed), np.float32(1e-6))
-    if shape[0] > 30:
-        rows[10] = rows[11]
-        rows[20] = 0
-        rows[30] = np.nan
-    exact = best_pairs(rows, targets_of(targets, 3), floor, block=16)
-    rough = best_pairs(rows, targets_of(targets, 3), floor, block=16, rough=True)
-    assert rough.rows.tolist() == exact.rows.tolist()
-    assert rough.targets.tolist() == exact.targets.tolist()
-    assert rough.scores.tolist() == exact.scores.tolist()
-
-
-@pytest.mark.parametrize("size", [1, 3, 64, 384, 1024])
-def test_a_cosine_in_bf16_is_within_its_stated_error(size: int) -> None:
-    # Values just above a power of two lose the most: 1 + 1/256 is rounded to 1.
-    worst = np.full((1, size), 1 + 1 / 256, dtype=np.float32)
-    left = np.concatenate([unit_vectors(300, size, 10), worst / np.linalg.norm(worst)])
-    right = np.concatenate([left[:100], unit_vectors(100, size, 11), left[-1:]])
-    exact = left.astype(np.float64) @ right.astype(np.float64).T
-    rounded = torch.from_numpy(left).bfloat16() @ torch.from_numpy(right).bfloat16().T
-    assert np.abs(rounded.double().numpy() - exact).max() < similarity_search.ROUGH_ERROR
-
-
 def test_one_row_alone_gets_the_score_it_gets_among_others() -> None:
     rows = unit_vectors(64, 384, 3)
     targets = targets_of(unit_vectors(300, 384, 4), 4)

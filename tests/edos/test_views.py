@@ -49,11 +49,6 @@ def test_table_3_and_the_ledgers(views: StandIns) -> None:
     assert table_3 == [1, 2, 7, 2, 7, 3.5]
     assert views.ask("reconciliation")[0]["unexplained"] == 0
     assert views.ask("dropped_by_reason")[0]["units"] == 2
-    pairs = views.ask("turn_score_pairs")
-    assert [(row["sentence"], row["next_sentence"], row["opens_turn"]) for row in pairs] == [
-        (0, 1, False),
-        (1, 2, True),
-    ]
 
 
 def test_turns_per_dialogue_before_and_after_the_choice(spark: SparkSession, stand_ins: StandIns) -> None:

@@ -177,7 +177,6 @@ def test_the_export_has_every_example_with_its_requests(place: PipelineContext, 
     ship = next(row for row in rows.values() if row["utterance"].startswith("Tomorrow the ship"))
     assert (ship["primary_raw_label"], ship["primary_was_mapped"]) == ("hope", True)
     assert "| openai:recorded |" in (folder / "README.md").read_text("utf-8")
-    assert (folder / "label_map.csv").read_text("utf-8").startswith("raw_label,label,source,soft_labels\n")
 
 
 def test_running_again_asks_nothing(

@@ -76,7 +76,6 @@ def test_utterances(answer: str) -> None:
         '1. joy\n[{"label": "joy", "rating": 0.9}, {"label": "fear", "rating": 0.4}]',
         '["joy (0.9)", "fear (0.4)"]',
         '[{"joy": 0.9}, {"fear": 0.4}]',
-        '{"joy": {"level": 0.9, "reason": "the ship"}, "fear": {"level": 0.4}}',
     ],
 )
 def test_levels(answer: str) -> None:

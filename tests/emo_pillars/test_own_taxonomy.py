@@ -24,9 +24,8 @@ from conf.taxonomy import (
     require_goemotions,
 )
 from etl.analysis.views import all_views
-from etl.emo_pillars.step import OURS
 from etl.pipeline.planner import PipelineContext, chosen
-from etl.publishing.emo_pillars_export import mapped_names, named
+from etl.publishing.emo_pillars_export import named
 from etl.tables import TABLES
 from jobs import all_stages
 from tests.llm_servers import RecordedServer, Reply, prompt_of
@@ -306,16 +305,3 @@ def test_steps_export_and_hashes_follow_them(place: PipelineContext, spark: Spar
     assert part.features["primary_label"].names == list(place.settings.emo_pillars.taxonomy.names)
     assert part.features["primary_label"].int2str(part[0]["primary_label"]) in SAID | {"pull": "", "calm sea": ""}
     assert "Harbour's 7 labels" in (folder / "README.md").read_text("utf-8")
-    assert "homesickness,pull,Harbour," in (folder / "label_map.csv").read_text("utf-8")
-
-
-def test_the_map_of_the_papers_labels_names_its_sources(spark: SparkSession) -> None:
-    soft = spark.createDataFrame([("anxiety",), ("joy",)], "raw_label string")
-    found = {one.raw_label: one for one in mapped_names(soft, OURS.taxonomy)}
-    assert (found["anxiety"].label, found["anxiety"].source, found["anxiety"].soft_labels) == (
-        "nervousness",
-        "Emo Pillars 4",
-        1,
-    )
-    own = {one.raw_label: one for one in mapped_names(soft, EmotionTaxonomy.model_validate(harbour()))}
-    assert (own["hunger"].label, own["hunger"].source) == ("", "Harbour")

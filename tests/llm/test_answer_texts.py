@@ -23,17 +23,12 @@ from udfs.answer_texts import CUT_OFF, EMPTY, NO_ANSWER, answer_in, whole_answer
         "1. Ada (keeper)\n<think>Is there another",
         "[THINK]The goat?[/THINK]1. Ada (keeper)",
         "◁think▷The goat?◁/think▷1. Ada (keeper)",
-        "&lt;think&gt;The goat?&lt;/think&gt;1. Ada (keeper)",
-        "<details><summary>Thinking</summary>The goat?</details>\n1. Ada (keeper)",
         "<|channel|>analysis<|message|>The goat?<|end|><|start|>assistant"
         "<|channel|>final<|message|>1. Ada (keeper)<|return|>",
         "<|channel>thought\nThe goat?<channel|>1. Ada (keeper)",
         "analysisWe need characters. The goat?assistantfinal1. Ada (keeper)",
         "<|START_THINKING|>The goat?<|END_THINKING|><|START_RESPONSE|>1. Ada (keeper)<|END_RESPONSE|>",
         "<|begin_of_thought|>a<|end_of_thought|><|begin_of_solution|>1. Ada (keeper)<|end_of_solution|>",
-        "Here is my thought process:\nThe goat?\n\nHere is my response:\n1. Ada (keeper)",
-        "**Thinking:**\nThe goat?\n\n**Answer:** 1. Ada (keeper)",
-        "Thinking...\nThe goat?\n...done thinking.\n\n1. Ada (keeper)",
         "<|im_start|>assistant\n1. Ada (keeper)<|im_end|>\n<|im_start|>user\nAnd the goat?",
         "1. Ada (keeper)</s>",
     ],
@@ -50,7 +45,6 @@ def test_only_the_answer_is_read(text: str) -> None:
         ("<think>\nNeed ambiguous words. The goat", CUT_OFF),
         ("<|channel|>analysis<|message|>We need", CUT_OFF),
         ("analysisWe need to name", CUT_OFF),
-        ("Thinking:\nThe goat is not a person", CUT_OFF),
         ("<think>Only this.</think>", NO_ANSWER),
         ("So only this.\n</think>\n", NO_ANSWER),
         (" \n ", EMPTY),
@@ -97,30 +91,18 @@ def test_a_dictated_start_counts_once_around_a_thought(text: str, whole: str | N
         "</think>" * 3_000,
         "<" * 20_000,
         "<answer>" * 2_500,
-        "thinking:\n" * 2_000,
         "analysis" * 2_500,
-        "<details>" * 2_000,
         "<think " * 3_000,
         "[ " * 10_000,
         "*" * 20_000,
         " " * 19_999 + "a",
         "\n" * 19_999 + "a",
-        "reasoning\n" + "\n* " * 6_000,
-        "Thinking:\n" + "\n*" * 9_000,
         "<|channel|>a" * 1_500,
         "<answer>a</" * 1_800,
-        "#" * 9_000 + " " * 9_000,
     ],
-    ids=range(17),
+    ids=range(12),
 )
 def test_hostile_texts_are_read_in_time(text: str) -> None:
     began = time.process_time()
     answer_in(text)
     assert time.process_time() - began < 3
-
-
-def test_many_closed_details_are_read_in_linear_time() -> None:
-    text = "<details><summary>Thoughts</summary>x</details>ok" * 3_000
-    began = time.monotonic()
-    assert answer_in(text).text == "ok" * 3_000
-    assert time.monotonic() - began < 10

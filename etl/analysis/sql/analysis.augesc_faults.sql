@@ -1,7 +1,5 @@
 -- AugESC 6.4: inconsistency, topic shifts and toxicity by what wrote the texts; measures are ours.
 SELECT method, source, count(*) AS texts,
-       round(avg(facts), 2) AS facts_a_text,
-       round(100 * avg(CAST(contradicted > 0 AS int)), 2) AS percent_with_contradicted_facts,
        round(100 * avg(CAST(confused > 0 AS int)), 2) AS percent_with_mixed_up_roles,
        sum(statement_pairs) AS statement_pairs,
        round(100 * try_divide(sum(contradictory_pairs), sum(statement_pairs)), 2) AS percent_of_pairs_contradictory,

@@ -147,27 +147,14 @@ def level_lines(records: Sequence[Any]) -> list[str]:
             lines.append(text_of(record))
             continue
         label = field(record, LABEL)
-        level = field(record, LEVEL)
-        if label is None or (level is None and len(record) != 1 and not isinstance(label, str)):
-            lines += [f"{key}: {_level(value)}" for key, value in record.items() if not isinstance(value, bool)]
+        if label is None:
+            lines += [f"{key}: {text_of(value)}" for key, value in record.items()]
         elif isinstance(label, Mapping | list):
             lines += level_lines(unwrapped(label))
         else:
             why = text_of(field(record, WHY))
-            number = field(record, LEVEL) if level is not None else next(iter(_numbers(record)), "")
-            lines.append(f"{label}: {number}" + (f" - {why}" if why else ""))
+            lines.append(f"{label}: {text_of(field(record, LEVEL))}" + (f" - {why}" if why else ""))
     return lines
-
-
-def _level(value: Any) -> str:
-    if isinstance(value, Mapping):
-        why = text_of(field(value, WHY))
-        return f"{field(value, LEVEL)}" + (f" - {why}" if why else "")
-    return text_of(value)
-
-
-def _numbers(record: Mapping[str, Any]) -> list[Any]:
-    return [value for value in record.values() if isinstance(value, int | float) and not isinstance(value, bool)]
 
 
 def labels_with_levels(answer: str, template: str, top: int, names: Names) -> Parsed:

@@ -1,25 +1,18 @@
-"""``trace`` and its views: a dialogue from its film to what depends on it."""
+"""The views of the trace: a dialogue from its film to what depends on it."""
 
 import re
-import subprocess
-import sys
 from datetime import UTC, datetime
-from pathlib import Path
-from types import SimpleNamespace
-from typing import Any, cast
 
 import pytest
 from pyspark.sql import Row, SparkSession
 from pyspark.sql import functions as F
 
 from etl.analysis.views import sql_views
-from etl.cli.trace import traced as traced_rows
 from etl.pipeline.stages import REGISTRY
 from etl.tables import TABLES, Table
 from jobs import all_stages
 from tests.stand_ins import StandIns
 
-REPOSITORY = Path(__file__).resolve().parents[2]
 ME = "5-3"
 OTHER = "5-40"
 TURN = "struct<text: string, start_ms: int, end_ms: int, sentence_first: int, sentence_last: int>"
@@ -126,19 +119,19 @@ def test_a_part_follows_its_raw_dialogue(spark: SparkSession, stand_ins: StandIn
         ("c", "turn", "9-50/0", "song", "y"),
     ]
     stand_ins.give("ops.dropped", spark.createDataFrame(rows, lost))
-    stand_ins.ask("dialogue_trace")
-    view = spark.sql(stand_ins.sql(sql_views()["analysis.dialogue_trace"][1]))
-    place = SimpleNamespace(spark=SimpleNamespace(table=lambda name: view), named=str, read=lambda table: raw)
+    found = sorted(stand_ins.ask("dialogue_trace"), key=lambda row: (row["place"], row["decision"]))
 
     def steps(name: str) -> list[tuple[str, str]]:
-        found = traced_rows(cast(Any, place), name).collect()
-        return [(row["step"], row["decision"]) for row in found if row["place"] >= 60]
+        return [(row["step"], row["decision"]) for row in found if row["dialogue_id"] == name and row["place"] >= 60]
 
-    way = ("raw dialogue", "4 turns")
-    assert steps("9-42") == [way, ("part of", "9-40"), ("turn dropped", "song"), ("clean turn", "42 .")]
-    assert steps("9-44") == [way, ("dialogue dropped", "duplicate"), ("turn dropped", "song")]
-    assert steps("9-40") == [way, ("turn dropped", "song"), ("part", "9-42"), ("part dropped", "duplicate")]
-    assert steps("9-41") == steps("unknown") == []
+    assert steps("9-42") == [("part of", "9-40"), ("clean turn", "42 .")]
+    assert steps("9-44") == [("dialogue dropped", "duplicate")]
+    assert steps("9-40") == [
+        ("raw dialogue", "4 turns"),
+        ("turn dropped", "song"),
+        ("part", "9-42"),
+        ("part dropped", "duplicate"),
+    ]
 
 
 def test_every_step_names_the_stage_that_writes_its_table() -> None:
@@ -158,12 +151,3 @@ def test_every_step_names_the_stage_that_writes_its_table() -> None:
             assert re.search(rf"'{writers[source]}'", part), part
             named += 1
     assert named == len(parts) - 2 > 12
-
-
-@pytest.mark.slow
-def test_an_unknown_dialogue_is_bad_input(tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "jobs", "trace", "5-3", "--set", f"lakehouse.root={tmp_path}"]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=600, cwd=REPOSITORY)
-    assert (done.returncode, done.stdout) == (2, "")
-    assert "no run of a stage is in" in done.stderr
-    assert len(done.stderr.splitlines()) == 1
