@@ -1,5 +1,7 @@
-"""The export of Emo Pillars: both data sets as files with where each label comes from, and a card."""
+"""The export of Emo Pillars: both data sets as files with where each label comes from, a map of labels, and a card."""
 
+import csv
+import io
 from collections.abc import Mapping, Sequence
 from string import Template
 from typing import Any, NamedTuple
@@ -9,7 +11,7 @@ from pyspark.sql import functions as F
 
 from conf import resources
 from conf.emo_pillars_settings import EmoPillarsPublishing
-from conf.taxonomy import EmotionTaxonomy
+from conf.taxonomy import GOEMOTIONS_MAPPING, GOEMOTIONS_NAME, EmotionTaxonomy, load_emotion_taxonomy
 from etl.analysis import croissant
 from etl.analysis.dataset_card import SPLITS, About, Features, citation, example_row, table_rows
 from etl.analysis.pages import shown
@@ -33,6 +35,8 @@ from etl.publishing.exports import (
 METHOD = "emo_pillars"
 TAGS = ("emotion", "multi-label", "context", "synthetic")
 ROWS = RowKind("examples", "utterance_id")
+LABEL_MAP = "label_map.csv"
+"""The file beside the rows that says which label a named emotion counts as."""
 
 
 class Made(NamedTuple):
@@ -50,7 +54,7 @@ class Made(NamedTuple):
 
 
 def publish_emo_pillars(made: Made, run: StageRun, settings: EmoPillarsPublishing, taxonomy: EmotionTaxonomy) -> str:
-    """Write the export if its inputs have changed, and its card, and return the folder.
+    """Write the export if its inputs have changed, the map of labels and the card, and return the folder.
 
     Raises:
         InputError: the folder has other files, or there are no examples.
@@ -73,11 +77,13 @@ def publish_emo_pillars(made: Made, run: StageRun, settings: EmoPillarsPublishin
         settings.examples_per_file,
         what=ROWS,
     )
+    label_map = mapped_names(made.soft_labels.join(made.examples.select("utterance_id"), "utterance_id"), taxonomy)
+    folders.write_text(f"{folder}/{LABEL_MAP}", as_csv(label_map))
     views = rows_of(lakehouse, ("emo_pillars_scale", "emo_pillars_labels"), emotions=taxonomy)
     contextual = rows.where("context IS NOT NULL").count()
     figures = Figures(manifest.rows, contextual, models_of(rows), faults_of(rows))
     example = first_row(run.spark, folder, manifest, ROWS.key)
-    card = emo_pillars_card(settings, figures, views, taxonomy, example)
+    card = emo_pillars_card(settings, figures, label_map, views, taxonomy, example)
     folders.write_text(f"{folder}/{CARD}", card)
     folders.write_text(
         f"{folder}/{CROISSANT}", about_emo_pillars(settings, figures, taxonomy).croissant(manifest.written)
@@ -170,6 +176,48 @@ def _requests(step: str) -> Column:
     return F.when(F.col(f"{step}_request").isNotNull(), request)
 
 
+class MappedName(NamedTuple):
+    """An emotion as models name it, the label that it counts as, and how often it was named.
+
+    Attributes:
+        raw_label: the name.
+        label: of the taxonomy; empty for a name without a close match, which is left out.
+        source: the paper's section, ours, or the name of the user's taxonomy; empty for the labels themselves.
+        soft_labels: of the exported examples.
+    """
+
+    raw_label: str
+    label: str
+    source: str
+    soft_labels: int
+
+
+def mapped_names(soft_labels: DataFrame, taxonomy: EmotionTaxonomy) -> list[MappedName]:
+    """Return the whole map of names to labels, the labels themselves first, with the number of soft labels of each."""
+    own = [(label, label, "") for label in taxonomy.names]
+    sources = {row["raw"]: row["source"] for row in csv.DictReader(resources.text(GOEMOTIONS_MAPPING).splitlines())}
+    is_ours = taxonomy == load_emotion_taxonomy(GOEMOTIONS_NAME)
+    listed = [
+        (raw, label or "", sources[raw] if is_ours else taxonomy.name)
+        for raw, label in taxonomy.known_names.items()
+        if raw not in taxonomy.names
+    ]
+    known = [*own, *listed]
+    # Models name any number of other emotions.
+    named = soft_labels.where(F.col("raw_label").isin([raw for raw, _, _ in known])).groupBy("raw_label").count()
+    counts = {row.raw_label: row["count"] for row in named.collect()}
+    return [MappedName(raw, label, source, counts.get(raw, 0)) for raw, label, source in known]
+
+
+def as_csv(label_map: Sequence[MappedName]) -> str:
+    """Return the map of labels as CSV with a header."""
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(MappedName._fields)
+    writer.writerows(label_map)
+    return out.getvalue()
+
+
 class Figures(NamedTuple):
     """What the card counts.
 
@@ -204,6 +252,7 @@ def _counted(rows: DataFrame, column: str, field: str) -> list[tuple[str, str, i
 def emo_pillars_card(
     settings: EmoPillarsPublishing,
     figures: Figures,
+    label_map: Sequence[MappedName],
     views: Mapping[str, Sequence[Mapping[str, Any]]],
     taxonomy: EmotionTaxonomy,
     example: str | None = None,
@@ -213,12 +262,14 @@ def emo_pillars_card(
     Args:
         settings: name, licence and formats; loaders read the first format by default.
         figures: counts of the rows.
+        label_map: names that counted as another label are listed with their number.
         views: rows of emo_pillars_scale and emo_pillars_labels.
         taxonomy: its labels are the classes that loaders read.
         example: a row as JSON.
     """
     about = about_emo_pillars(settings, figures, taxonomy)
     template = Template(resources.text("publishing/emo_pillars_card.md"))
+    names = [one for one in label_map if one.label and one.raw_label != one.label and one.soft_labels]
     text = template.substitute(
         name=settings.name,
         examples=shown(sum(figures.rows.values())),
@@ -232,6 +283,10 @@ def emo_pillars_card(
         labels=table_rows(
             (row["label"], row["polarity"], row["primary_labels"], row["labels"], row["mean_level"])
             for row in views.get("emo_pillars_labels", ())
+        ),
+        mapped=table_rows(
+            (one.raw_label, one.label, one.source, one.soft_labels)
+            for one in sorted(names, key=lambda one: (-one.soft_labels, one.raw_label))
         ),
         models=table_rows(figures.models),
         faults=table_rows(figures.faults),

@@ -1,5 +1,7 @@
-"""The examples of Emo Pillars as files: origins of labels, faults, requests, splits by plot, the card."""
+"""The examples of Emo Pillars as files: origins of labels, faults, requests, splits by plot, the map, the card."""
 
+import csv
+import io
 import json
 import re
 from pathlib import Path
@@ -17,8 +19,10 @@ from etl.publishing.emo_pillars_export import (
     Figures,
     Made,
     about_emo_pillars,
+    as_csv,
     emo_pillars_card,
     faults_of,
+    mapped_names,
     models_of,
     published_rows,
 )
@@ -96,11 +100,13 @@ def folder(spark: SparkSession, made: Made, tmp_path_factory: pytest.TempPathFac
         ROWS,
     )
     figures = Figures(done.rows, 9, models_of(rows), faults_of(rows))
+    label_map = mapped_names(made.soft_labels, OURS.taxonomy)
     example = first_row(spark, str(place), done, ROWS.key)
-    card = emo_pillars_card(settings, figures, {}, OURS.taxonomy, example)
+    card = emo_pillars_card(settings, figures, label_map, {}, OURS.taxonomy, example)
     (place / "README.md").write_text(card, "utf-8")
     described = about_emo_pillars(settings, figures, OURS.taxonomy).croissant(done.written)
     (place / "croissant.json").write_text(described, "utf-8")
+    (place / "label_map.csv").write_text(as_csv(label_map), "utf-8")
     return place
 
 
@@ -162,7 +168,15 @@ def test_programs_read_its_description(folder: Path) -> None:
     assert [one["rows/soft_labels/raw_label"] for one in record["rows/soft_labels"]] == [b"hope", b"joy", b"fear"]
 
 
-def test_the_card_counts_models_and_faults(folder: Path) -> None:
+def test_the_map_has_every_name_and_how_often_it_was_used(folder: Path) -> None:
+    rows = {row["raw_label"]: row for row in csv.DictReader(io.StringIO((folder / "label_map.csv").read_text("utf-8")))}
+    assert (rows["hope"]["label"], rows["hope"]["soft_labels"]) == ("optimism", "40")
+    assert (rows["anxiety"]["label"], rows["anxiety"]["soft_labels"]) == ("nervousness", "0")
+    assert (rows["calm"]["label"], rows["calm"]["source"]) == ("", "Emo Pillars 4")
+    assert (rows["grief"]["label"], rows["grief"]["source"]) == ("grief", "")
+
+
+def test_the_card_counts_models_faults_and_mapped_names(folder: Path) -> None:
     text = (folder / "README.md").read_text("utf-8")
     head = yaml.safe_load(text.split("---\n")[1])
     assert head["license"] == "other"
@@ -172,6 +186,7 @@ def test_the_card_counts_models_and_faults(folder: Path) -> None:
     assert re.search(r'^ "utterance_id": "p\d-1-\d+",$', text, re.MULTILINE)
     assert head["configs"][0]["data_files"][0]["path"] == "parquet/train-*.parquet"
     assert "40 utterances" in text
+    assert "| hope | optimism | Emo Pillars 4 | 40 |" in text
     assert "| rewrites | too_few_words | 9 |" in text
     assert "| utterances | openai:m | 40 |" in text
     assert "| contexts | openai:m | 9 |" in text
