@@ -126,9 +126,6 @@ REMOVED: dict[str, Removed] = {
         {"prompts/emo_pillars/soft_labels.gbnf": "3c05a2e948101b899d43ae230316228f9cfd421950f2bf219fa411d15578b814"},
         "emo_pillars.steps.soft_labels.response_format=step",
     ),
-    "training.emotion_student.crowd_teacher_share": Removed(0.0, "labelled rows are learned by their labels"),
-    "training.emotion_student.teacher_share": Removed(0.0, "labelled rows are learned by their labels"),
-    "training.weak_student.teacher_share": Removed(0.5, "label and teacher's answer count alike"),
 }
 """By ``section.key``; ``*`` stands for one name. A key itself goes before one with ``*``."""
 

@@ -38,27 +38,6 @@ def test_an_answer_does_not_depend_on_its_neighbours(model: LocalGenerator, deco
     assert all(answer.error is None and answer.finish_reason in ("stop", "length") for answer in together)
 
 
-def test_rows_that_ended_are_computed_no_more(model: LocalGenerator, monkeypatch: pytest.MonkeyPatch) -> None:
-    decoding = DecodingSettings(max_new_tokens=40, temperature=1.0, top_p=0.9, repetition_penalty=1.05, stop=("cat",))
-    asked = [Request("i lost my dog .", "", "one prompt", sample) for sample in range(24)]
-    alone = [model.answers([request], decoding)[0] for request in asked]
-    sizes = []
-    real = model.network.forward
-
-    def counted(*given, **named):
-        sizes.append(len(named["input_ids"]))
-        return real(*given, **named)
-
-    monkeypatch.setattr(model, "batch_size", 24)
-    monkeypatch.setattr(model.network, "forward", counted)
-    together = model.answers(asked, decoding)
-    assert [(one.text, one.finish_reason) for one in together] == [(one.text, one.finish_reason) for one in alone]
-    assert len({one.answer_tokens for one in together}) > 3
-    assert sizes == sorted(sizes, reverse=True)
-    assert set(sizes) == {24, 16, 8}
-    assert len(sizes) == max(one.answer_tokens or 0 for one in together)
-
-
 def test_samples_of_a_prompt_differ_and_can_be_drawn_again(model: LocalGenerator) -> None:
     first, second = (model.answers(requests(sample), SAMPLED) for sample in (0, 1))
     assert [one.text for one in first] != [one.text for one in second]

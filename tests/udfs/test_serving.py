@@ -1,6 +1,6 @@
 """Classifiers as MLflow pyfuncs: the answers of the tables, from a logged folder without pickles."""
 
-import json
+import platform
 import re
 from pathlib import Path
 from typing import Any
@@ -13,8 +13,7 @@ from mlflow.models import Model
 from conf.errors import InputError
 from etl.pipeline.model_loader import resolve
 from etl.training.model_card import model_card
-from etl.training.served_files import add_served_files
-from etl.training.signatures import EXAMPLES, SERVED, signature_of
+from etl.training.signatures import SERVED, signature_of
 from etl.training.tracking import FLAVOR
 from tests.udfs.tiny_models import tiny_encoder
 from udfs.models.classifiers.classifier import load_encoder
@@ -43,7 +42,7 @@ def logged(model, folder: Path) -> Path:
     model.eval().save(folder)
     description = Model(artifact_path="model", signature=signature_of(model.kind))
     description.add_flavor(FLAVOR, kind=model.kind, data=".")
-    add_served_files(folder, description, model.kind)
+    description.add_flavor("python_function", loader_module="udfs.serving", python_version=platform.python_version())
     description.save(str(folder / "MLmodel"))
     card = model_card("edos-tiny", model.kind, "pkg:tiny", {"accuracy": 0.5}, 9)
     (folder / "README.md").write_text(card, encoding="utf-8")
@@ -110,20 +109,10 @@ def test_a_models_card_runs_as_printed(
         monkeypatch.chdir(logged(model, tmp_path / model.kind))
         card = Path("README.md").read_text("utf-8")
         programs = re.findall(r"```python\n(.*?)```", card, re.DOTALL)
-        assert len(programs) == 2
+        assert len(programs) == 1
         for program in programs:
             exec(program, {})
         assert "confidence" in capsys.readouterr().out or model.kind == MultiLabelClassifier.kind
-        (request,) = re.findall(r"-d '([^']*)'", card)
-        assert json.loads(request)["dataframe_records"] == [EXAMPLES[model.kind]]
-
-
-def test_a_logged_model_has_an_example_that_it_answers(encoder: Path, tmp_path: Path) -> None:
-    for model in models(encoder):
-        folder = logged(model, tmp_path / model.kind)
-        example = Model.load(str(folder)).load_input_example(str(folder))
-        assert example.to_dict("records") == [EXAMPLES[model.kind]]
-        assert mlflow.pyfunc.load_model(str(folder)).predict(example)["error"].isna().all()
 
 
 def test_what_serves_a_model_is_no_content_of_it(encoder: Path, tmp_path: Path) -> None:

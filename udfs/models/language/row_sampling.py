@@ -28,9 +28,6 @@ class RowPenalty(LogitsProcessor):
         seen[:, :width] = torch.where(self._mask, input_ids[:, :width], input_ids[:, width - 1 : width])
         return self._penalty(seen, scores)
 
-    def keep(self, places: Sequence[int]) -> None:
-        self._mask = self._mask[list(places)]
-
 
 class RowSampling(LogitsProcessor):
     """Top-p sampling with a random generator for each row; the scores then allow only the drawn token.
@@ -54,9 +51,6 @@ class RowSampling(LogitsProcessor):
         place = (reached <= drawn.to(scores.device) * reached[:, -1:]).sum(dim=-1, keepdim=True)
         token = order.gather(1, place.clamp(max=order.shape[1] - 1))
         return torch.full_like(scores, float("-inf")).scatter(1, token, 0.0)
-
-    def keep(self, places: Sequence[int]) -> None:
-        self._streams = [self._streams[place].clone_state() for place in places]
 
 
 def _likeliest(probabilities: Tensor, top_p: float) -> tuple[Tensor, Tensor]:
