@@ -8,8 +8,6 @@ from typing import Any, NamedTuple, TypeVar
 
 import torch
 
-from udfs.task_gpus import task_gpus
-
 Item = TypeVar("Item")
 Answer = TypeVar("Answer")
 
@@ -20,10 +18,15 @@ def task_device() -> torch.device:
     Raises:
         RuntimeError: The task has a GPU and torch sees none.
     """
-    addresses = task_gpus()
-    if not addresses:
+    try:
+        from pyspark import TaskContext
+    except ModuleNotFoundError:  # models also answer where no Spark is installed
         return torch.device("cpu")
-    address = addresses[0]
+    context = TaskContext.get()
+    gpu = context.resources().get("gpu") if context is not None else None
+    if gpu is None or not gpu.addresses:
+        return torch.device("cpu")
+    address = gpu.addresses[0]
     if not torch.cuda.is_available():
         raise RuntimeError(
             f"Spark gave this task GPU {address} but torch {torch.__version__} sees no CUDA device: "

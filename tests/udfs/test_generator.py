@@ -117,15 +117,6 @@ def test_rows_are_drawn_by_their_probabilities() -> None:
     assert set(cold.argmax(dim=-1).tolist()) == {0}
 
 
-@pytest.mark.parametrize("spread", [0.5, 3.0, 30.0], ids=["flat", "usual", "steep"])
-def test_sorting_a_few_tokens_draws_what_sorting_all_does(spread: float, monkeypatch: pytest.MonkeyPatch) -> None:
-    scores = (torch.randn(64, 3000, generator=torch.Generator().manual_seed(1)) * spread).round(decimals=1)  # ties
-    ids = torch.zeros(64, 1, dtype=torch.int64)
-    found = RowSampling(range(64), 0.9, 0.9)(ids, scores)
-    monkeypatch.setattr("udfs.models.language.row_sampling.FEW", 4000)
-    assert torch.equal(found, RowSampling(range(64), 0.9, 0.9)(ids, scores))
-
-
 def test_padding_is_not_punished() -> None:
     ids = torch.tensor([[2, 2, 5, 6], [3, 4, 5, 6]])
     mask = torch.tensor([[0, 0, 1, 1], [1, 1, 1, 1]])

@@ -80,23 +80,6 @@ def test_a_multi_label_classifier_gives_labels_from_its_threshold_on(encoder: Pa
     assert found["labels"].tolist() == [list(LABELS)] * 2
 
 
-@pytest.mark.parametrize("top_k", [1, 2, 99])
-def test_the_most_probable_labels_are_given_when_asked_for(encoder: Path, tmp_path: Path, top_k: int) -> None:
-    model = WeakLabeler(*load_encoder(encoder), LABELS)
-    served = mlflow.pyfunc.load_model(str(logged(model, tmp_path / "weak")))
-    found = served.predict(pd.DataFrame({"text": TEXTS}), params={"top_k": top_k})
-    scores = model.probabilities(TEXTS, 4).numpy()
-    told = [[(one["label"], one["confidence"]) for one in row] for row in found["top"]]
-    assert told == [top_labels(row, LABELS, top_k) for row in scores]
-    assert [row[0][0] for row in told] == found["label"].tolist()
-
-
-def test_no_number_of_labels_is_negative(encoder: Path, tmp_path: Path) -> None:
-    served = ServedClassifier(logged(WeakLabeler(*load_encoder(encoder), LABELS), tmp_path / "weak"))
-    with pytest.raises(InputError, match="top_k is -1"):
-        served.predict(pd.DataFrame({"text": TEXTS}), {"top_k": -1})
-
-
 def models(encoder: Path) -> list[Any]:
     parts = load_encoder(encoder)
     return [WeakLabeler(*parts, LABELS), DialogueClassifier(*parts, LABELS, 24), MultiLabelClassifier(*parts, LABELS)]
