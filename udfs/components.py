@@ -6,6 +6,8 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
 
 _compute: Any = pc
 
@@ -13,24 +15,14 @@ _compute: Any = pc
 def lowest_members(left: np.ndarray, right: np.ndarray, count: int) -> np.ndarray:
     """Return the lowest node of each node's component.
 
-    Each round hooks the roots of linked nodes to the lower one and shortens all paths. The result does not depend on
-    the order of the links.
-
     Args:
         left, right: the links' nodes, from 0.
         count: number of nodes.
     """
-    root = np.arange(count)
-    while True:
-        low = np.minimum(root[left], root[right])
-        hooked = root.copy()
-        np.minimum.at(hooked, root[left], low)
-        np.minimum.at(hooked, root[right], low)
-        while (shorter := hooked[hooked]).tobytes() != hooked.tobytes():
-            hooked = shorter
-        if np.array_equal(hooked, root):
-            return root
-        root = hooked
+    links = coo_array((np.ones(len(left), dtype=bool), (left, right)), shape=(count, count))
+    _, component = connected_components(links, directed=False)
+    _, first = np.unique(component, return_index=True)
+    return np.asarray(first[component])
 
 
 def component_adder(node: str, first: str) -> Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]:

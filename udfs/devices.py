@@ -8,8 +8,6 @@ from typing import Any, NamedTuple, TypeVar
 
 import torch
 
-from udfs.task_gpus import task_gpus
-
 Item = TypeVar("Item")
 Answer = TypeVar("Answer")
 
@@ -20,10 +18,15 @@ def task_device() -> torch.device:
     Raises:
         RuntimeError: The task has a GPU and torch sees none.
     """
-    addresses = task_gpus()
-    if not addresses:
+    try:
+        from pyspark import TaskContext
+    except ModuleNotFoundError:  # models also answer where no Spark is installed
         return torch.device("cpu")
-    address = addresses[0]
+    context = TaskContext.get()
+    gpu = context.resources().get("gpu") if context is not None else None
+    if gpu is None or not gpu.addresses:
+        return torch.device("cpu")
+    address = gpu.addresses[0]
     if not torch.cuda.is_available():
         raise RuntimeError(
             f"Spark gave this task GPU {address} but torch {torch.__version__} sees no CUDA device: "
@@ -139,32 +142,3 @@ def with_back_off(answer: Callable[[Sequence[Item]], list[Answer]], items: Seque
     torch.cuda.empty_cache()  # does nothing without CUDA
     middle = len(items) // 2
     return with_back_off(answer, items[:middle]) + with_back_off(answer, items[middle:])
-
-
-def with_patience(
-    load: Callable[[], Answer],
-    waits: Sequence[float] = (5, 15, 45),
-    sleep: Callable[[float], None] = time.sleep,
-) -> Answer:
-    """Return `load()`, tried again while the GPU's memory is taken by other tasks, which give it back in the end.
-
-    Args:
-        load: loads a model onto the device.
-        waits: seconds before each further attempt.
-        sleep: waits.
-
-    Raises:
-        RuntimeError: the memory is still not enough; the message says what to set.
-    """
-    for wait in (*waits, None):
-        try:
-            return load()
-        except torch.cuda.OutOfMemoryError as error:
-            torch.cuda.empty_cache()
-            if wait is None:
-                raise RuntimeError(
-                    "the GPU has no memory for the model of this task (out of memory while loading): let fewer tasks "
-                    "share it by a larger spark.task.resource.gpu.amount, 1 for a language model"
-                ) from error
-            sleep(wait)
-    raise AssertionError("the last attempt returns or raises")

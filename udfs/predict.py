@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from pyspark.sql import DataFrame
 from torch import nn
 
-from udfs.devices import PRECISIONS, autocast, set_threads, task_device, with_patience
+from udfs.devices import PRECISIONS, autocast, set_threads, task_device
 from udfs.failures import error_line, in_halves
 from udfs.models.classifiers.classifier import SequenceClassifier
 from udfs.models.classifiers.dialogue_classifier import DialogueClassifier
@@ -278,8 +278,7 @@ def worker_model(path: str, loader: Callable[[str], Network], threads: int) -> N
     """Return the worker's cached copy of the model at `path`, on the task's device."""
     set_threads(threads)
     os.environ["TOKENIZERS_PARALLELISM"] = "false"  # its threads would add to torch's
-    device = task_device()
-    return with_patience(lambda: load_once(path, loader).to(device))
+    return load_once(path, loader).to(task_device())
 
 
 def _failed(error: Exception) -> tuple[None, str]:

@@ -58,18 +58,11 @@ class ServedClassifier:
         model, self.item = SERVED[config["kind"]]
         self.model: Any = model.load(folder)
 
-    def predict(self, model_input: pd.DataFrame, params: Mapping[str, Any] | None = None) -> pd.DataFrame:
+    def predict(self, model_input: pd.DataFrame) -> pd.DataFrame:
         """Return label and confidence of each row, or all labels from the threshold on; a failed row has an error.
-
-        A classifier of one label adds the column `top` where `top_k` is above 0: that many labels with their
-        confidences, the most probable first.
 
         Args:
             model_input: `text`; `turns`, oldest first; or `context` (may be null) and `text`.
-            params: `top_k`, by default 0.
-
-        Raises:
-            InputError: `top_k` is negative.
         """
         given_rows: list[Any] = model_input.to_dict("records")
         rows = [self.item(row) for row in given_rows]
@@ -79,20 +72,9 @@ class ServedClassifier:
             given = [None if row is None else self._given(row) for row in rounded]
             probabilities = [None if row is None else row.tolist() for row in rounded]
             return pd.DataFrame({"labels": given, "probabilities": probabilities, "error": errors})
-        asked = int((params or {}).get("top_k") or 0)
-        if asked < 0:
-            raise InputError(f"top_k is {asked}: give a number from 0, for none, to {len(self.model.labels)}")
-        found = [None if row is None else top_labels(row, self.model.labels, max(asked, 1)) for row in scores]
-        best = [(None, None) if row is None else row[0] for row in found]
+        best = [(None, None) if row is None else top_labels(row, self.model.labels, 1)[0] for row in scores]
         labels = [label for label, _ in best]
-        confidences = [confidence for _, confidence in best]
-        answers: dict[str, list[Any]] = {"label": labels, "confidence": confidences, "error": errors}
-        if asked:
-            answers["top"] = [
-                None if row is None else [{"label": label, "confidence": share} for label, share in row]
-                for row in found
-            ]
-        return pd.DataFrame(answers)
+        return pd.DataFrame({"label": labels, "confidence": [share for _, share in best], "error": errors})
 
     def _given(self, probabilities: Any) -> list[str]:
         given = probabilities >= np.asarray(self.model.cutoffs)

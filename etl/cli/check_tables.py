@@ -1,15 +1,11 @@
 """``python -m jobs check-tables``: what is damaged of the tables, before a run finds it."""
 
 from conf.settings import Settings
-from etl.pipeline.table_checks import set_aside, table_faults, table_root
+from etl.pipeline.table_checks import table_faults, table_root
 
 
-def check_tables(settings: Settings, aside: bool = False) -> int:
+def check_tables(settings: Settings) -> int:
     """Print a line for each damaged table: the file, what is wrong, and the cure.
-
-    Args:
-        settings: where the tables are.
-        aside: whether damaged tables that a run makes again are moved out of the way.
 
     Returns:
         The exit status: 0 where all tables are whole, else 2.
@@ -23,10 +19,6 @@ def check_tables(settings: Settings, aside: bool = False) -> int:
     faults = list(table_faults(settings))
     for fault in faults:
         print(fault)
-    moved = list(set_aside(settings, faults)) if aside else []
-    for name, place in moved:
-        print(f"table {name}: set aside to {place}; the next run makes it again")
-    left = {fault.table for fault in faults} - {name for name, _ in moved}
     if not faults:
         print(f"all tables in {root} are whole")
-    return 2 if left else 0
+    return 2 if faults else 0

@@ -254,7 +254,6 @@ declare(
     "check-tables",
     "Look for damaged tables, and say how to restore them.",
     "etl.cli.check_tables:check_tables",
-    _option("--set-aside", "aside", is_flag=True, help="Move damaged tables that a run makes again out of the way."),
 )
 declare("check", "Check the last runs: age, rows, shares, nulls, labels.", "etl.cli.check:check", *CHOICE, JSON)
 declare(

@@ -5,7 +5,6 @@ A damaged log ends a run in the middle, with an error of Spark that names neithe
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from pathlib import Path
 
 from conf.errors import InputError, message_line
@@ -17,8 +16,6 @@ from etl.tables import TABLES, Table, in_set
 from etl.tables.ops import DROPPED, STAGE_RUNS
 
 LOG = "_delta_log"
-ASIDE = "_damaged"
-"""Folder of the lakehouse for the folders of damaged tables that were set aside."""
 
 
 @dataclass(frozen=True)
@@ -83,22 +80,6 @@ def table_root(settings: Settings) -> Path | None:
     return None if settings.lakehouse.catalog is not None or root is None else Path(root)
 
 
-def set_aside(settings: Settings, faults: Sequence[TableFault]) -> Iterator[tuple[str, Path]]:
-    """Move the folders of damaged tables that a run makes again out of the way; yield each table's name and new place.
-
-    Nothing is deleted. Tables that no stage makes stay where they are.
-    """
-    root = table_root(settings)
-    now = f"{datetime.now(UTC):%Y%m%dT%H%M%S}"
-    for fault in faults:
-        if root is None or TABLES[fault.table].by_command:
-            continue
-        target = root / ASIDE / f"{fault.table}-{now}"
-        target.parent.mkdir(parents=True, exist_ok=True)
-        fault.folder.rename(target)
-        yield fault.table, target
-
-
 def _folder(root: Path, name: str, settings: Settings) -> Path:
     """Return the folder of the table of this name."""
     return root / in_set(name, settings.lakehouse.set).replace(".", "/")
@@ -115,7 +96,7 @@ def _cure(table: Table, folder: Path) -> str:
     else:
         makers = (stage.name for stage in REGISTRY.values() if table in (stage.writes, stage.quarantine))
         makes = f"{next(makers, 'its stage')} makes it again"
-    return f"restore it from a copy, or take {folder} away (check-tables --set-aside does), and run: {makes}"
+    return f"restore it from a copy, or take {folder} away, and run: {makes}"
 
 
 def _damage(folder: Path, with_files: bool) -> str | None:

@@ -1,32 +1,30 @@
 """Replies that no generator wrote: floors and the ceiling that Table 7's generators are read against (ours)."""
 
-from collections.abc import Callable, Mapping
-from functools import partial, reduce
-from typing import Any
+from collections.abc import Callable
+from functools import reduce
 
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 
 from etl.replies.requests import first_by_hash, held_out_replies
 
-FLOORS = ("constant", "random", "echo", "retrieval", "retrieval_sbert")
+FLOORS = ("constant", "random", "echo", "retrieval")
 """The training replies' most frequent one; one of them at random; the last turn again; the reply that followed the
-most similar training history, by TF-IDF and by the sentence encoder."""
+most similar training history by TF-IDF."""
 CEILING = "human"
 """The reply in the data, whose similarity to itself is 1 by definition."""
 NO_REPLY = "no training replies of this source"
 
 
-def baseline_replies(examples: DataFrame, most: int | None, pool_rows: int, encoder: Mapping[str, Any]) -> DataFrame:
+def baseline_replies(examples: DataFrame, most: int | None, pool_rows: int) -> DataFrame:
     """Return a reply of each baseline to each chosen test history, as rows of ``replies.baselines``.
 
     Args:
         examples: ``replies.examples``.
         most: test replies of each source, as for the generators; None for all.
-        pool_rows: training replies of each source that ``random`` and both kinds of retrieval choose from.
-        encoder: arguments of ``udfs.predict.embed_texts`` that name the sentence encoder.
+        pool_rows: training replies of each source that ``random`` and retrieval choose from.
     """
-    from udfs.retrieval import nearest_answers, nearest_by_embedding
+    from udfs.retrieval import nearest_answers
 
     asked = held_out_replies(examples, most).select("example_id", "source", "context", F.col("reply").alias("expected"))
     train = examples.where("split = 'train'")
@@ -36,7 +34,6 @@ def baseline_replies(examples: DataFrame, most: int | None, pool_rows: int, enco
         "random": _random(asked, pool),
         "echo": asked.withColumn("reply", F.try_element_at("context", F.lit(-1))),
         "retrieval": _retrieved(asked, pool, nearest_answers),
-        "retrieval_sbert": _retrieved(asked, pool, partial(nearest_by_embedding, encoder=encoder)),
         CEILING: asked.withColumn("reply", F.col("expected")),
     }
     named = [rows.withColumn("generator", F.lit(name)) for name, rows in parts.items()]

@@ -53,7 +53,7 @@ BASELINES = Table(
     "One reply of a floor or of the ceiling to a held-out history, which generators are read against (ours).",
     """
     reply_id string COMMENT '<generator>/<example_id>', example_id string, source string,
-    generator string COMMENT 'constant, random, echo, retrieval, retrieval_sbert: floors; human: the reply in the data',
+    generator string COMMENT 'constant, random, echo, retrieval: floors; human: the reply in the data',
     context array<string>, expected string COMMENT 'the reply in the data', reply string,
     error string COMMENT 'where the source has no training replies'
     """,

@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Mapping
-from typing import Any
 
 ABOUT = {
     "weak_labeler": "Labels one sentence with one of the taxonomy's emotions and intents (EDOS 3.1).",
@@ -26,24 +25,7 @@ import mlflow
 import pandas as pd
 
 model = mlflow.pyfunc.load_model(".")  # this folder, or models:/{name}@champion
-print(model.predict(pd.DataFrame([{example}]){params}))
-```
-
-As a server, with `MLFLOW_TRACKING_URI` set to the place of the registry, such as `sqlite:///lakehouse/mlflow.db`.
-`--env-manager local` serves in the environment at hand, where edos-lakehouse is installed:
-
-```console
-mlflow models serve -m models:/{name}@champion --env-manager local -p 5001
-curl http://127.0.0.1:5001/invocations -H 'Content-Type: application/json' -d '{request}'
-```
-
-The encoder alone, without the head (`head.safetensors` with `head.json`), is a plain transformers folder, as below.
-
-```python
-from transformers import AutoModel, AutoTokenizer
-
-encoder = AutoModel.from_pretrained("encoder")
-tokenizer = AutoTokenizer.from_pretrained("encoder")
+print(model.predict(pd.DataFrame([{example}])))
 ```
 """
 
@@ -69,11 +51,11 @@ def model_card(name: str, kind: str, starts_from: str, figures: Mapping[str, flo
         figures: metrics on held-out rows.
         rows: number of training rows.
     """
-    from etl.training.signatures import EXAMPLES, signature_of
+    from etl.training.signatures import EXAMPLES
 
     opened = []
     if kind in EXAMPLES:
-        opened = [f"## How it is opened\n\n{_opened(name, EXAMPLES[kind], signature_of(kind).params is not None)}"]
+        opened = [f"## How it is opened\n\n{HEAD.format(name=name, example=json.dumps(EXAMPLES[kind])).rstrip()}"]
     table = "\n".join(f"| {metric} | {value:.4f} |" for metric, value in sorted(figures.items()))
     parts = [
         f"# {name}",
@@ -84,14 +66,3 @@ def model_card(name: str, kind: str, starts_from: str, figures: Mapping[str, flo
         f"## Limits\n\n{LIMITS}",
     ]
     return "\n\n".join(parts)
-
-
-def _opened(name: str, example: Mapping[str, Any], ranks: bool) -> str:
-    """Return how a classifier is opened and served; ``ranks``: whether it can be asked for several labels."""
-    request = {"dataframe_records": [dict(example)], **({"params": {"top_k": 3}} if ranks else {})}
-    return HEAD.format(
-        name=name,
-        example=json.dumps(dict(example)),
-        request=json.dumps(request),
-        params=', params={"top_k": 3}' if ranks else "",
-    ).rstrip()

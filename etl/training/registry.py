@@ -3,8 +3,7 @@
 import json
 import os
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -55,33 +54,16 @@ def check_store(settings: Stored) -> None:
     uri = model_store(settings).tracking_uri or os.environ.get("MLFLOW_TRACKING_URI") or ""
     if not uri.startswith(("http://", "https://")):
         return
-    from etl.pipeline.mlflow_client import client_of
+    import requests
 
     try:
-        with _one_attempt():
-            client_of(uri, settings.mlflow.registry_uri).search_experiments(max_results=1)
-    except Exception as error:  # MLflow's, or one of the library that it asks by
+        requests.get(f"{uri.rstrip('/')}/health", timeout=10)
+    except requests.RequestException as error:
         reason = untrusted(str(error), most=200)
         shown = without_user_info(uri)
         raise InputError(
             f"mlflow.tracking_uri {shown} does not answer ({reason}): start the server, or name another"
         ) from None
-
-
-@contextmanager
-def _one_attempt() -> Iterator[None]:
-    """Let MLflow ask a server once inside the block, for ten seconds; it would go on for minutes."""
-    once = {"MLFLOW_HTTP_REQUEST_MAX_RETRIES": "0", "MLFLOW_HTTP_REQUEST_TIMEOUT": "10"}
-    before = {name: os.environ.get(name) for name in once}
-    os.environ.update(once)
-    try:
-        yield
-    finally:
-        for name, value in before.items():
-            if value is None:
-                os.environ.pop(name, None)
-            else:
-                os.environ[name] = value
 
 
 @dataclass(frozen=True)

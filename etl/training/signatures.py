@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from mlflow.models.signature import ModelSignature
-from mlflow.types import ColSpec, DataType, ParamSchema, ParamSpec, Schema
-from mlflow.types.schema import Array, Object, Property
+from mlflow.types import ColSpec, DataType, Schema
+from mlflow.types.schema import Array
 
 EXAMPLES: Mapping[str, Mapping[str, Any]] = {
     "weak_labeler": {"text": "I am so proud of you."},
@@ -15,8 +15,6 @@ EXAMPLES: Mapping[str, Mapping[str, Any]] = {
 """A row of a request, by the kinds that are served."""
 SERVED = tuple(EXAMPLES)
 """The kinds that MLflow serves."""
-TOP_K = "top_k"
-"""The parameter that asks a classifier of one label for its most probable labels."""
 
 
 def signature_of(kind: str) -> ModelSignature:
@@ -26,12 +24,7 @@ def signature_of(kind: str) -> ModelSignature:
     inputs = [text if kind == "weak_labeler" else turns]
     error = ColSpec(DataType.string, "error", required=False)
     outputs = [ColSpec(DataType.string, "label"), ColSpec(DataType.float, "confidence"), error]
-    params = None
-    if kind in ("weak_labeler", "dialogue_classifier"):
-        one = Object([Property("label", DataType.string), Property("confidence", DataType.float)])
-        outputs.append(ColSpec(Array(one), "top", required=False))
-        params = ParamSchema([ParamSpec(TOP_K, DataType.long, 0)])
-    elif kind == "causal_language_model":
+    if kind == "causal_language_model":
         inputs = [ColSpec(DataType.string, "prompt")]
         outputs = [text]
     elif kind == "multi_label_classifier":
@@ -39,5 +32,4 @@ def signature_of(kind: str) -> ModelSignature:
         outputs = [ColSpec(Array(DataType.string), "labels"), ColSpec(Array(DataType.float), "probabilities"), error]
     elif kind in ("reply_generator", "causal_reply_generator"):
         outputs = [ColSpec(DataType.string, "reply")]
-    schemas = (Schema(list(inputs)), Schema(list(outputs)))
-    return ModelSignature(*schemas) if params is None else ModelSignature(*schemas, params)
+    return ModelSignature(Schema(list(inputs)), Schema(list(outputs)))

@@ -2,6 +2,7 @@
 
 import csv
 import io
+import platform
 import shutil
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -22,7 +23,6 @@ from etl.pipeline.mlflow_client import client_of
 from etl.pipeline.model_loader import resolve
 from etl.training.data_inputs import delta_inputs
 from etl.training.experiment import TAGS, code_tags, describe_experiment
-from etl.training.served_files import add_served_files
 from etl.training.signatures import SERVED, signature_of
 
 if TYPE_CHECKING:
@@ -123,41 +123,30 @@ class TrackedRun:
         self.client.log_batch(self.run_id, metrics=rows)
 
     def log_history(self, result: "TrainingResult") -> None:
-        """Log the best epoch, its validation metrics, seconds, hardware, the loss curve, and epochs not yet logged."""
-        from udfs.models.pictures import loss_curve
-
+        """Log the best epoch, its validation metrics, seconds, hardware, and epochs not yet logged."""
         for epoch in result.history:
             if epoch.epoch not in self._logged:  # from before an interruption
                 self.on_epoch(epoch)
         self.client.log_batch(self.run_id, params=_params(result.hardware))
         self.log_metrics({"best_epoch": result.best_epoch, "training_seconds": result.seconds})
         self.log_metrics(result.metrics, "best_validation_")
-        self.client.log_dict(self.run_id, {"epochs": [epoch.flat() for epoch in result.history]}, "history.json")
-        self.client.log_figure(self.run_id, loss_curve(result.history), "loss.png")
 
     def log_updates(self) -> None:
-        """Log the mean loss of each update, as a metric by step and as a chart."""
-        from udfs.models.pictures import update_curve
-
+        """Log the mean loss of each update, as a metric by step."""
         rows = [Metric("update_loss", loss, 0, number) for number, loss in self.updates.items()]
         for start in range(0, len(rows), MOST_METRICS):
             self.client.log_batch(self.run_id, metrics=rows[start : start + MOST_METRICS])
-        self.client.log_figure(self.run_id, update_curve(self.updates), "update_loss.png")
 
     def log_classes(self, per_class: Sequence[Mapping[str, Any]], prefix: str = "") -> None:
-        """Log one row a class (`per_class_metrics`) as CSV and JSON."""
-        self._log_csv([list(per_class[0]), *(list(row.values()) for row in per_class)], f"{prefix}per_class.csv")
+        """Log one row a class (`per_class_metrics`) as JSON."""
         self.client.log_dict(self.run_id, {"classes": [dict(row) for row in per_class]}, f"{prefix}per_class.json")
 
     def log_chart(self, chart: "Chart", prefix: str = "") -> None:
         """Log a chart as CSV and PNG."""
-        self._log_csv(chart.rows, f"{prefix}{chart.name}.csv")
-        self.client.log_figure(self.run_id, chart.figure, f"{prefix}{chart.name}.png")
-
-    def _log_csv(self, rows: Sequence[Sequence[Any]], name: str) -> None:
         text = io.StringIO()
-        csv.writer(text).writerows(rows)
-        self.client.log_text(self.run_id, text.getvalue(), name)
+        csv.writer(text).writerows(chart.rows)
+        self.client.log_text(self.run_id, text.getvalue(), f"{prefix}{chart.name}.csv")
+        self.client.log_figure(self.run_id, chart.figure, f"{prefix}{chart.name}.png")
 
     def log_model(self, folder: Path, kind: str, card: str = "") -> str:
         """Log a copy of a model folder with an MLmodel file and its card, and return its URI.
@@ -170,7 +159,9 @@ class TrackedRun:
             description = Model(artifact_path=MODEL, run_id=self.run_id, signature=signature_of(kind))
             description.add_flavor(FLAVOR, kind=kind, data=".")
             if kind in SERVED:
-                add_served_files(copy, description, kind)
+                description.add_flavor(
+                    "python_function", loader_module="udfs.serving", python_version=platform.python_version()
+                )
             description.save(str(copy / "MLmodel"))
             if card:
                 (copy / CARD).write_text(card, encoding="utf-8")

@@ -40,7 +40,6 @@ def replies_generate(
     manual=True,
     reads=(EXAMPLES,),
     writes=BASELINES,
-    models=("sentence_encoder",),
     units="replies",
     version=2,
 )
@@ -48,11 +47,9 @@ def replies_answer_plainly(
     examples: DataFrame,
     examples_each: TestReplies,
     baseline_rows: Annotated[int, At("replies.evaluation.baseline_rows")],
-    run: StageRun,
 ) -> Outcome:
     """Reply to the same histories without a generator: constant, random, echo, retrieval, and people (ours)."""
-    encoder = run.model("sentence_encoder").arguments
-    rows = baseline_replies(examples, examples_each, baseline_rows, encoder).cache()
+    rows = baseline_replies(examples, examples_each, baseline_rows).cache()
     return Outcome(rows, rows_in=rows.count())
 
 

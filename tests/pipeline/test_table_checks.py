@@ -116,24 +116,17 @@ def test_tables_that_no_stage_here_uses_stop_nothing(tmp_path: Path) -> None:
         require_tables(all_stages(), settings_of(tmp_path))
 
 
-def test_damaged_tables_are_set_aside_and_those_of_commands_stay(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_damaged_tables_are_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     made = lakehouse(tmp_path)
     kept = lakehouse(tmp_path, table="subtitles/withdrawn")
     for folder in (made, kept):
         cut(commit(folder, 1), 20)
     given = ["check-tables", "--set", f"lakehouse.root={tmp_path}"]
     assert command_line.main(given) == 2
-    assert capsys.readouterr().out.count("\n") == 2
-    assert command_line.main([*given[:1], "--set-aside", *given[1:]]) == 2
     told = capsys.readouterr().out
-    assert "table edos.seeds: set aside to" in told
-    assert "subtitles.withdrawn: set aside" not in told
+    assert told.count("\n") == 2
     assert "no stage makes it again" in told
-    assert not made.exists()
-    assert kept.exists()
-    assert len(list((tmp_path / "_damaged").glob("edos.seeds-*/*.parquet"))) == 4
+    shutil.rmtree(made)
     shutil.rmtree(kept)
     assert command_line.main(given) == 0
     assert "are whole" in capsys.readouterr().out

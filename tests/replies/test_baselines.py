@@ -9,7 +9,6 @@ from etl.replies.baselines import CEILING, FLOORS, NO_REPLY, baseline_replies
 from etl.replies.measures import distinct_answers, equal_numbers
 from etl.tables.replies import BASELINES, EXAMPLES, STEERED
 from tests.stand_ins import StandIns
-from tests.udfs.tiny_models import tiny_encoder
 
 TRAIN = [
     (["my dog ran away"], "poor dog"),
@@ -18,11 +17,6 @@ TRAIN = [
     (["is it true ?"], "no ."),
 ]
 ASKED = [["hello", "rain again ?"], ["my dog bit me", "the dog ran"]]
-
-
-@pytest.fixture(scope="module")
-def encoder(tmp_path_factory: pytest.TempPathFactory) -> dict[str, object]:
-    return {"model_path": str(tiny_encoder(tmp_path_factory.mktemp("encoder"))), "identity": "tiny", "partitions": 1}
 
 
 def examples(spark: SparkSession, sources: tuple[str, ...] = ("edos",)):
@@ -36,30 +30,27 @@ def examples(spark: SparkSession, sources: tuple[str, ...] = ("edos",)):
 
 
 @pytest.mark.slow
-def test_each_baseline_replies_to_each_history(spark: SparkSession, encoder: dict[str, object]) -> None:
-    rows = baseline_replies(examples(spark), None, 100, encoder).collect()
+def test_each_baseline_replies_to_each_history(spark: SparkSession) -> None:
+    rows = baseline_replies(examples(spark), None, 100).collect()
     assert set(rows[0].asDict()) == set(BASELINES.columns)
-    assert len(rows) == 2 * 6
+    assert len(rows) == 2 * 5
     said = {(row.generator, row.example_id): row.reply for row in rows}
     by = {name: [said[name, f"edos/test{place}/1"] for place in (0, 1)] for name in (*FLOORS, CEILING)}
     assert by["constant"] == ["yes .", "yes ."]
     assert by["human"] == ["true", "true"]
     assert by["echo"] == ["rain again ?", "the dog ran"]
     assert by["retrieval"] == ["yes .", "poor dog"]
-    assert set(by["retrieval_sbert"]) <= {reply for _, reply in TRAIN}
     assert set(by["random"]) <= {reply for _, reply in TRAIN}
     assert len({row.reply_id for row in rows}) == len(rows)
-    again = baseline_replies(examples(spark).repartition(3), None, 100, encoder).collect()
+    again = baseline_replies(examples(spark).repartition(3), None, 100).collect()
     assert {(row.generator, row.example_id): row.reply for row in again} == said
 
 
-def test_a_source_without_training_replies_has_an_error_in_their_place(
-    spark: SparkSession, encoder: dict[str, object]
-) -> None:
-    rows = baseline_replies(examples(spark, ("os",)), 1, 2, encoder).collect()
+def test_a_source_without_training_replies_has_an_error_in_their_place(spark: SparkSession) -> None:
+    rows = baseline_replies(examples(spark, ("os",)), 1, 2).collect()
     failed = {row.generator for row in rows if row.error == NO_REPLY and row.reply is None}
-    assert failed == {"constant", "random", "retrieval", "retrieval_sbert"}
-    assert len(rows) == 6
+    assert failed == {"constant", "random", "retrieval"}
+    assert len(rows) == 5
 
 
 def test_distinct_n_is_of_as_many_replies_in_each_cell(spark: SparkSession) -> None:
@@ -125,7 +116,7 @@ def test_table_7_has_floors_and_a_ceiling(spark: SparkSession, stand_ins: StandI
     )
     stand_ins.give("replies.evaluation", given)
     table = stand_ins.ask("edos_table_7")
-    assert len(table) == 9 + 3 * 6
+    assert len(table) == 9 + 3 * 5
     assert [row.generator for row in table[:9]] == sorted(
         (row.generator for row in table[:9]), key=["pretrained", "edos", "empathetic"].index
     )

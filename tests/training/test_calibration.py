@@ -18,8 +18,8 @@ from etl.training.calibration import (
 from tests.udfs.tiny_models import tiny_encoder
 from udfs.models.classifiers.classifier import load_encoder, with_confidence
 from udfs.models.classifiers.dialogue_classifier import DialogueClassifier
-from udfs.models.classifiers.metrics import reliability, selective_curve
-from udfs.models.pictures import reliability_chart, selective_chart
+from udfs.models.classifiers.metrics import reliability
+from udfs.models.pictures import reliability_chart
 
 LABELS = ("sad", "glad", "neutral")
 
@@ -146,12 +146,3 @@ def test_accuracy_is_told_by_bins_of_confidence() -> None:
     chart = reliability_chart(bins)
     assert chart.rows[0] == ["low", "high", "rows", "confidence", "accuracy"]
     assert chart.rows[5] == [0.8, 1.0, 3, 0.8833, 0.6667]
-
-
-def test_the_most_confident_rows_are_told_with_their_accuracy() -> None:
-    curve = selective_curve(ANSWERS, TRUTHS, steps=5)
-    assert [one.rows for one in curve] == [1, 2, 3, 4, 5]
-    assert [one.accuracy for one in curve] == pytest.approx([1.0, 1.0, 2 / 3, 3 / 4, 3 / 5])
-    assert [one.confidence for one in curve] == [0.95, 0.85, 0.85, 0.6, 0.55]
-    assert selective_curve(ANSWERS[:1], TRUTHS[:1])[0].rows == 1
-    assert selective_chart(curve).rows[3] == [0.6, 3, 0.85, 0.6667]

@@ -51,15 +51,17 @@ def test_a_store_beside_the_tables_is_not_opened(tmp_path: Path, monkeypatch: py
 def started(stages: list[Any], given: str | None, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[Any]:
     """Begin a run of stages without a session; returns the settings whose store was looked at."""
     looked: list[Any] = []
+    values = {"lakehouse.root": str(tmp_path)} | ({"models.turn_segmenter": given} if given else {})
+    settings = load_settings("local", [], values)
     context: Any = SimpleNamespace(plan=lambda *_: pytest.fail("a stage was planned"), lakehouse=None)
+    context.settings = settings
     context.given_model = lambda stage: given
     context.of = lambda stage: context
     monkeypatch.setattr(running, "PipelineContext", lambda *_: context)
     for name, value in {"_events": lambda *_: [], "cores": lambda _: 1, "is_local": lambda _: False}.items():
         monkeypatch.setattr(running, name, value)
     monkeypatch.setattr(running, "check_store", looked.append)
-    values = {"lakehouse.root": str(tmp_path)} | ({"models.turn_segmenter": given} if given else {})
-    running.run_stages(cast(Any, SimpleNamespace()), load_settings("local", [], values), stages, [])
+    running.run_stages(cast(Any, SimpleNamespace()), settings, stages, [])
     return looked
 
 

@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from udfs import devices
-from udfs.devices import chosen_precision, hardware_lines, hardware_parameters, with_patience
+from udfs.devices import chosen_precision, hardware_lines, hardware_parameters
 
 CPU = torch.device("cpu")
 GPU = torch.device("cuda", 0)
@@ -58,34 +58,3 @@ def test_a_training_tells_what_the_hardware_chose(monkeypatch: pytest.MonkeyPatc
     found = hardware_parameters("auto", "cpu")
     assert (found["computed_in"], found["computed_on"]) == ("fp32", "cpu")
     assert int(found["cpu_threads"]) >= 1
-
-
-@pytest.mark.parametrize("failures", [0, 1, 3])
-def test_a_model_is_loaded_when_other_tasks_have_given_their_memory_back(failures: int) -> None:
-    waited: list[float] = []
-    left = [failures]
-
-    def load() -> str:
-        if left[0]:
-            left[0] -= 1
-            raise torch.cuda.OutOfMemoryError("CUDA out of memory")
-        return "model"
-
-    assert with_patience(load, (1, 2, 3), waited.append) == "model"
-    assert waited == [1, 2, 3][:failures]
-
-
-def test_a_gpu_that_has_no_memory_for_a_model_says_what_to_set() -> None:
-    def load() -> str:
-        raise torch.cuda.OutOfMemoryError("CUDA out of memory")
-
-    with pytest.raises(RuntimeError, match=r"spark\.task\.resource\.gpu\.amount, 1 for a language model"):
-        with_patience(load, (1,), lambda seconds: None)
-
-
-def test_other_errors_of_loading_are_not_tried_again() -> None:
-    def load() -> str:
-        raise OSError("no such file")
-
-    with pytest.raises(OSError, match="no such file"):
-        with_patience(load, (1,), lambda seconds: pytest.fail("it waited"))

@@ -23,7 +23,6 @@ DAMAGES = {
     "another file": lambda one: b"PK\x03\x04" + one[4:],
     "nothing": lambda one: b"",
     "a cut in the header": lambda one: one[:100],
-    "a cut in the weights": lambda one: one[:-64],
     "a version of the future": lambda one: _set(one, 4, struct.pack("<I", 9)),
     "more tensors than a model has": lambda one: _set(one, 8, struct.pack("<Q", 1 << 63)),
     "no tensors": lambda one: _set(one, 8, struct.pack("<Q", 0)),
@@ -36,12 +35,6 @@ DAMAGES = {
     "a value of no known type": lambda one: _set(one, one.index(b"general.architecture") + 20, struct.pack("<I", 77)),
     "no architecture": lambda one: one.replace(b"general.architecture", b"general.architectura"),
     "no vocabulary": lambda one: one.replace(b"tokenizer.ggml.tokens", b"tokenizer.ggml.tokenz"),
-    "a tensor of nine dimensions": lambda one: _set(one, one.index(b"token_embd.weight") + 17, struct.pack("<I", 9)),
-    "a tensor larger than the file": lambda one: _set(
-        one, one.index(b"token_embd.weight") + 21, struct.pack("<Q", 1 << 50)
-    ),
-    "a tensor of no known type": lambda one: _set(one, one.index(b"token_embd.weight") + 37, struct.pack("<I", 999)),
-    "a tensor behind the file": lambda one: _set(one, one.index(b"token_embd.weight") + 41, struct.pack("<Q", 1 << 40)),
 }
 
 
@@ -58,17 +51,8 @@ def test_damaged_and_hostile_files_are_refused_in_one_line(tmp_path: Path, damag
     assert len(str(error.value)) < 400
 
 
-def test_every_cut_of_a_file_is_refused(tmp_path: Path) -> None:
-    whole = written(tmp_path / "whole.gguf").read_bytes()
-    bad = tmp_path / "bad.gguf"
-    for size in range(0, len(whole) - 31, 7):  # what fills up the last tensor may be missing
-        bad.write_bytes(whole[:size])
-        with pytest.raises(InputError):
-            read_header(bad)
-
-
 def test_types_that_do_not_fit_the_tokens_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="3 tokens have 2 types"):
+    with pytest.raises(InputError, match="the types of 3 tokens do not fit"):
         read_header(written(tmp_path / "m.gguf", types=(1, 3)))
 
 

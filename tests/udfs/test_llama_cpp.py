@@ -20,7 +20,7 @@ from tests.udfs.gguf_files import written
 from udfs.generate import source_of
 from udfs.llm_requests import Request
 from udfs.models.gguf_header import GgufHeader
-from udfs.models.language.llama_cpp import LlamaCppGenerator, next_place, queues_of
+from udfs.models.language.llama_cpp import LlamaCppGenerator
 
 HEADER = GgufHeader("llama", 64, ("<|im_end|>", "<s>"), True)
 GREEDY = DecodingSettings(max_new_tokens=16, repetition_penalty=1.03)
@@ -93,16 +93,6 @@ def test_what_the_engine_refuses_or_breaks_at_is_that_rows_error() -> None:
     assert "slot unavailable no more" in (found[1].error or "")
     assert found[2].error
     assert all("\n" not in (answer.error or "") for answer in found)
-
-
-def test_neighbours_are_asked_one_after_the_other_and_every_place_once() -> None:
-    queues = queues_of([5, 3, 1, 0, 2, 4, 6], 3)
-    assert [list(queue) for queue in queues] == [[5, 3], [1, 0], [2, 4, 6]]
-    assert [next_place(queues, 0) for _ in range(3)] == [5, 3, 6]  # then from the end of the longest
-    assert [next_place(queues, 1) for _ in range(5)] == [1, 0, 4, 2, None]
-    assert queues_of([0, 1], 4)
-    assert sorted(place for queue in queues_of([0, 1], 4) for place in queue) == [0, 1]
-    assert queues_of([], 2) == []
 
 
 def test_prompts_with_an_equal_beginning_go_to_one_thread() -> None:

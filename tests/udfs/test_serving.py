@@ -1,6 +1,6 @@
 """Classifiers as MLflow pyfuncs: the answers of the tables, from a logged folder without pickles."""
 
-import json
+import platform
 import re
 from pathlib import Path
 from typing import Any
@@ -13,8 +13,7 @@ from mlflow.models import Model
 from conf.errors import InputError
 from etl.pipeline.model_loader import resolve
 from etl.training.model_card import model_card
-from etl.training.served_files import add_served_files
-from etl.training.signatures import EXAMPLES, SERVED, signature_of
+from etl.training.signatures import SERVED, signature_of
 from etl.training.tracking import FLAVOR
 from tests.udfs.tiny_models import tiny_encoder
 from udfs.models.classifiers.classifier import load_encoder
@@ -43,7 +42,7 @@ def logged(model, folder: Path) -> Path:
     model.eval().save(folder)
     description = Model(artifact_path="model", signature=signature_of(model.kind))
     description.add_flavor(FLAVOR, kind=model.kind, data=".")
-    add_served_files(folder, description, model.kind)
+    description.add_flavor("python_function", loader_module="udfs.serving", python_version=platform.python_version())
     description.save(str(folder / "MLmodel"))
     card = model_card("edos-tiny", model.kind, "pkg:tiny", {"accuracy": 0.5}, 9)
     (folder / "README.md").write_text(card, encoding="utf-8")
@@ -81,23 +80,6 @@ def test_a_multi_label_classifier_gives_labels_from_its_threshold_on(encoder: Pa
     assert found["labels"].tolist() == [list(LABELS)] * 2
 
 
-@pytest.mark.parametrize("top_k", [1, 2, 99])
-def test_the_most_probable_labels_are_given_when_asked_for(encoder: Path, tmp_path: Path, top_k: int) -> None:
-    model = WeakLabeler(*load_encoder(encoder), LABELS)
-    served = mlflow.pyfunc.load_model(str(logged(model, tmp_path / "weak")))
-    found = served.predict(pd.DataFrame({"text": TEXTS}), params={"top_k": top_k})
-    scores = model.probabilities(TEXTS, 4).numpy()
-    told = [[(one["label"], one["confidence"]) for one in row] for row in found["top"]]
-    assert told == [top_labels(row, LABELS, top_k) for row in scores]
-    assert [row[0][0] for row in told] == found["label"].tolist()
-
-
-def test_no_number_of_labels_is_negative(encoder: Path, tmp_path: Path) -> None:
-    served = ServedClassifier(logged(WeakLabeler(*load_encoder(encoder), LABELS), tmp_path / "weak"))
-    with pytest.raises(InputError, match="top_k is -1"):
-        served.predict(pd.DataFrame({"text": TEXTS}), {"top_k": -1})
-
-
 def models(encoder: Path) -> list[Any]:
     parts = load_encoder(encoder)
     return [WeakLabeler(*parts, LABELS), DialogueClassifier(*parts, LABELS, 24), MultiLabelClassifier(*parts, LABELS)]
@@ -110,20 +92,10 @@ def test_a_models_card_runs_as_printed(
         monkeypatch.chdir(logged(model, tmp_path / model.kind))
         card = Path("README.md").read_text("utf-8")
         programs = re.findall(r"```python\n(.*?)```", card, re.DOTALL)
-        assert len(programs) == 2
+        assert len(programs) == 1
         for program in programs:
             exec(program, {})
         assert "confidence" in capsys.readouterr().out or model.kind == MultiLabelClassifier.kind
-        (request,) = re.findall(r"-d '([^']*)'", card)
-        assert json.loads(request)["dataframe_records"] == [EXAMPLES[model.kind]]
-
-
-def test_a_logged_model_has_an_example_that_it_answers(encoder: Path, tmp_path: Path) -> None:
-    for model in models(encoder):
-        folder = logged(model, tmp_path / model.kind)
-        example = Model.load(str(folder)).load_input_example(str(folder))
-        assert example.to_dict("records") == [EXAMPLES[model.kind]]
-        assert mlflow.pyfunc.load_model(str(folder)).predict(example)["error"].isna().all()
 
 
 def test_what_serves_a_model_is_no_content_of_it(encoder: Path, tmp_path: Path) -> None:

@@ -12,15 +12,14 @@ if TYPE_CHECKING:
 
 def load(source: Source) -> "LocalGenerator":
     """Return the model, on the task's device."""
-    from udfs.devices import set_threads, task_device, with_patience
+    from udfs.devices import set_threads, task_device
     from udfs.models.language.generator import LocalGenerator
 
     path = str(fetched(source.model_path))
     settings = source.settings
     set_threads(source.threads)
     os.environ["TOKENIZERS_PARALLELISM"] = "false"
-    device = task_device()
-    return with_patience(lambda: LocalGenerator.load(path, settings.batch_size, settings.precision).to(device))
+    return LocalGenerator.load(path, settings.batch_size, settings.precision).to(task_device())
 
 
 KIND = Kind("", load)

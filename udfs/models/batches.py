@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
-from typing import NamedTuple, Protocol, TypeVar
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -29,26 +29,6 @@ class Encoded(NamedTuple):
     ids: tuple[int, ...]
     weights: tuple[float, ...]
     types: tuple[int, ...] = ()
-
-
-class HasIds(Protocol):
-    """A row of token ids."""
-
-    @property
-    def ids(self) -> tuple[int, ...]: ...
-
-
-class HasWeights(HasIds, Protocol):
-    """A row of token ids with their factors and types, such as `Encoded`."""
-
-    @property
-    def weights(self) -> tuple[float, ...]: ...
-
-    @property
-    def types(self) -> tuple[int, ...]: ...
-
-
-Row = TypeVar("Row", bound=HasIds)
 
 
 @dataclass(frozen=True)
@@ -79,8 +59,8 @@ def padded(
     return torch.from_numpy(out)
 
 
-def row_mask(rows: Sequence[HasIds], width: int = 0) -> Tensor:
-    """Return the mask (rows, width) of right-padded rows: 1 for a token, 0 for padding."""
+def row_mask(rows: Sequence[Any], width: int = 0) -> Tensor:
+    """Return the mask (rows, width) of right-padded rows with `ids`: 1 for a token, 0 for padding."""
     return torch.from_numpy(_taken([row.ids for row in rows], width).astype(np.int64))
 
 
@@ -90,8 +70,8 @@ def _taken(rows: Sequence[Sequence[float]], width: int) -> NDArray[np.bool_]:
     return np.arange(max(width, int(lengths.max()))) < lengths[:, None]
 
 
-def collate(rows: Sequence[HasWeights], pad_id: int, width: int = 0) -> Batch:
-    """Pad `rows` on the right to `width`, by default the longest row's length."""
+def collate(rows: Sequence[Any], pad_id: int, width: int = 0) -> Batch:
+    """Pad rows such as `Encoded` on the right to `width`, by default the longest row's length."""
     ids = padded([row.ids for row in rows], pad_id, width)
     width = ids.shape[1]
     weights = padded([row.weights for row in rows], 0.0, width, torch.float32)
@@ -126,7 +106,7 @@ def mean_pooled(states: Tensor, mask: Tensor) -> Tensor:
 
 
 def answers_alike(
-    rows: Sequence[Row], batch_size: int, max_tokens: int, answer: Callable[[Sequence[Row], int], Tensor]
+    rows: Sequence[Any], batch_size: int, max_tokens: int, answer: Callable[[Sequence[Any], int], Tensor]
 ) -> Tensor:
     """Return a network's answers (rows, ...) on the CPU; none depends on the number of other rows.
 
@@ -134,7 +114,7 @@ def answers_alike(
     on the device until all are there, so that it does not wait while the next batch is made.
 
     Args:
-        rows: at least one.
+        rows: with `ids`; at least one.
         batch_size: rows in one batch; fewer when they do not fit into memory.
         max_tokens: width of the widest row.
         answer: from rows and their width to their answers, of one shape for all widths.
@@ -144,7 +124,7 @@ def answers_alike(
     widths = [padded_width(len(row.ids), max_tokens) for row in rows]
     for width, indices in batches_of_equal_width(widths, batch_size):
 
-        def at_width(part: Sequence[Row], width: int = width) -> list[Tensor]:
+        def at_width(part: Sequence[Any], width: int = width) -> list[Tensor]:
             return [answer(part, width)]
 
         filler = [rows[indices[-1]]] * (-len(indices) % ROW_STEP)

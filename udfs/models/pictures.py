@@ -1,14 +1,13 @@
 """Charts of trainings, for MLflow."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 if TYPE_CHECKING:
-    from udfs.models.classifiers.metrics import ConfidenceBin, Selection
-    from udfs.models.trainable import EpochMetrics
+    from udfs.models.classifiers.metrics import ConfidenceBin
 
 
 class Chart(NamedTuple):
@@ -17,27 +16,6 @@ class Chart(NamedTuple):
     name: str
     rows: list[list[Any]]
     figure: Figure
-
-
-def loss_curve(history: Sequence["EpochMetrics"]) -> Figure:
-    """Return the chart of training and validation loss by epoch."""
-    figure = Figure(figsize=(6, 4))
-    axes = figure.subplots()
-    epochs = [epoch.epoch for epoch in history]
-    axes.plot(epochs, [epoch.train_loss for epoch in history], marker="o", label="training")
-    axes.plot(epochs, [epoch.validation_loss for epoch in history], marker="o", label="validation")
-    axes.set(xlabel="epoch", ylabel="loss")
-    axes.legend()
-    return figure
-
-
-def update_curve(losses: Mapping[int, float]) -> Figure:
-    """Return the chart of a token's training loss by update."""
-    figure = Figure(figsize=(6, 4))
-    axes = figure.subplots()
-    axes.plot(list(losses), list(losses.values()))
-    axes.set(xlabel="update", ylabel="loss of a token, nats")
-    return figure
 
 
 def confusion_chart(counts: NDArray[Any], labels: Sequence[str]) -> Chart:
@@ -74,23 +52,6 @@ def reliability_chart(bins: Sequence["ConfidenceBin"]) -> Chart:
     axes.legend()
     rows: list[list[Any]] = [["low", "high", "rows", "confidence", "accuracy"]]
     return Chart("reliability", rows + [list(map(_rounded, one)) for one in bins], figure)
-
-
-def selective_chart(curve: Sequence["Selection"]) -> Chart:
-    """Return a chart of the accuracy of the most confident rows by their share of all rows."""
-    figure = Figure(figsize=(6, 4))
-    axes = figure.subplots()
-    axes.plot([one.share for one in curve], [one.accuracy for one in curve], marker="o")
-    axes.set(
-        title="Accuracy of the most confident rows",
-        xlabel="share of the rows that is kept",
-        ylabel="accuracy of these",
-        xlim=(0, 1.02),
-        ylim=(0, 1.02),
-    )
-    axes.grid(alpha=0.3)
-    rows: list[list[Any]] = [["share", "rows", "least_confidence", "accuracy"]]
-    return Chart("selective", rows + [list(map(_rounded, one)) for one in curve], figure)
 
 
 def _rounded(cell: float | None) -> float | None:

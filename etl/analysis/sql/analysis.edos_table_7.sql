@@ -17,7 +17,7 @@ WITH printed AS (
   UNION ALL
   SELECT sources.place + plain.place, plain.generator, source, plain.setting, NULL, NULL, NULL, NULL
   FROM sources CROSS JOIN VALUES (10, 'constant', 'floor'), (20, 'random', 'floor'), (30, 'echo', 'floor'),
-       (40, 'retrieval', 'floor'), (45, 'retrieval_sbert', 'floor'), (50, 'human', 'ceiling')
+       (40, 'retrieval', 'floor'), (50, 'human', 'ceiling')
        AS plain(place, generator, setting)
   UNION ALL
   SELECT 9 + 0.1 * sources.place, 'causal', evaluated.source, IF(held_out, 'held-out', 'zero-shot'), NULL, NULL, NULL, NULL

@@ -201,13 +201,12 @@ class SequenceClassifier(TrainableModel, Generic[Item]):
 
     def charts(self, probabilities: NDArray[Any], truths: Sequence[Any]) -> list["Chart"]:
         """Return charts of the model's errors: here the confusion matrix, and accuracy by confidence."""
-        from udfs.models.classifiers.metrics import confusion_counts, reliability, selective_curve
-        from udfs.models.pictures import confusion_chart, reliability_chart, selective_chart
+        from udfs.models.classifiers.metrics import confusion_counts, reliability
+        from udfs.models.pictures import confusion_chart, reliability_chart
 
         return [
             confusion_chart(confusion_counts(probabilities, truths), self.labels),
             reliability_chart(reliability(probabilities, truths)),
-            selective_chart(selective_curve(probabilities, truths)),
         ]
 
     def choice_charts(self, probabilities: NDArray[Any], truths: Sequence[Any]) -> list["Chart"]:
@@ -269,8 +268,6 @@ class SequenceClassifier(TrainableModel, Generic[Item]):
             raise InputError(f"{folder}: no {HEAD_CONFIG} of a {cls.kind} ({error}): train one first") from None
         if config.pop("kind", None) != cls.kind:
             raise InputError(f"{folder}: not a {cls.kind}: check the model's URI")
-        if "members" in config:
-            raise InputError(f"{folder}: several models that answer as one are no longer read: train one again")
         encoder, tokenizer = load_encoder(folder / ENCODER)
         settled = {name: config.pop(name) for name in cls.settled if name in config}
         try:

@@ -1,9 +1,9 @@
 """Sequence classifiers trained by others, such as classifiers of toxicity or of entailment."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -72,27 +72,16 @@ class HubClassifier(nn.Module):
             return np.empty((0, len(self.labels) if label is None else 1), dtype=np.float32)
         second = None if others is None else list(others)
         encoded = self.tokenizer(list(texts), second, truncation=True, max_length=MAX_TOKENS)
-        rows = [_Row(dict(zip(encoded, values, strict=True))) for values in zip(*encoded.values(), strict=True)]
+        rows = [
+            SimpleNamespace(ids=values["input_ids"], fields=values)
+            for values in (dict(zip(encoded, row, strict=True)) for row in zip(*encoded.values(), strict=True))
+        ]
         return answers_alike(rows, batch_size, MAX_TOKENS, partial(self._answered, label=label)).numpy()
 
-    def _answered(self, rows: Sequence["_Row"], width: int, label: int | None) -> Tensor:
-        pads = {"input_ids": self.tokenizer.pad_token_id or 0, "token_type_ids": self.tokenizer.pad_token_type_id}
+    def _answered(self, rows: Sequence[Any], width: int, label: int | None) -> Tensor:
         device = next(self.parameters()).device
-        batch = {
-            name: torch.tensor([[*row.fields[name], *[pads.get(name, 0)] * (width - len(row.ids))] for row in rows])
-            for name in rows[0].fields
-        }
+        fields = [row.fields for row in rows]
+        batch = self.tokenizer.pad(fields, padding="max_length", max_length=width, return_tensors="pt")
         logits = self.network(**{name: values.to(device) for name, values in batch.items()}).logits.float()
         probabilities = torch.sigmoid(logits) if self.several else torch.softmax(logits, dim=-1)
         return probabilities if label is None else probabilities[:, [label]]
-
-
-@dataclass(frozen=True)
-class _Row:
-    """A text's tokens as the tokenizer returns them: ``input_ids``, ``attention_mask`` and the like."""
-
-    fields: dict[str, list[int]]
-
-    @property
-    def ids(self) -> tuple[int, ...]:
-        return tuple(self.fields["input_ids"])

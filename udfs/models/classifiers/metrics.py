@@ -95,39 +95,6 @@ def reliability(probabilities: Probabilities, truth: Labels, bins: int = 10) -> 
     return found
 
 
-class Selection(NamedTuple):
-    """The most confident rows.
-
-    Attributes:
-        share: of all rows.
-        rows: number of them.
-        confidence: the least of them.
-        accuracy: over them.
-    """
-
-    share: float
-    rows: int
-    confidence: float
-    accuracy: float
-
-
-def selective_curve(probabilities: Probabilities, truth: Labels, steps: int = 10) -> list[Selection]:
-    """Return the accuracy of the most confident tenth of the rows, of two tenths, up to all of them.
-
-    Rows of the same confidence are in the given order. Shares that select no row are left out.
-    """
-    confidence = probabilities.max(axis=1)
-    order = np.argsort(-confidence, kind="stable")
-    right = (probabilities.argmax(axis=1) == np.asarray(truth))[order]
-    found = []
-    for step in range(1, steps + 1):
-        rows = round(len(order) * step / steps)
-        if rows:
-            least = float(confidence[order[rows - 1]])
-            found.append(Selection(step / steps, rows, least, float(right[:rows].mean())))
-    return found
-
-
 def confusion_counts(probabilities: Probabilities, truth: Sequence[int]) -> NDArray[np.int64]:
     """Return counts (true class, predicted class)."""
     labels = range(probabilities.shape[1])

@@ -4,10 +4,8 @@ import json
 import re
 import secrets
 import time
-from collections import deque
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from itertools import pairwise
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -86,14 +84,15 @@ class LlamaCppGenerator:
         asked by one thread, and not at the same time by several.
         """
         found: dict[int, Answer] = {}
-        queues = queues_of(sorted(range(len(requests)), key=lambda place: requests[place].prompt), self._slots)
+        order = sorted(range(len(requests)), key=lambda place: requests[place].prompt)
+        ends = [len(order) * slot // self._slots for slot in range(self._slots + 1)]
 
-        def ask(number: int) -> None:
-            while (place := next_place(queues, number)) is not None:
+        def ask(slot: int) -> None:
+            for place in order[ends[slot] : ends[slot + 1]]:
                 found[place] = self._answer(requests[place], decoding)
 
         with ThreadPoolExecutor(self._slots) as pool:
-            list(pool.map(ask, range(len(queues))))
+            list(pool.map(ask, range(self._slots)))
         return [found[place] for place in range(len(requests))]
 
     def _answer(self, request: Request, decoding: DecodingSettings) -> Answer:
@@ -115,23 +114,6 @@ class LlamaCppGenerator:
         if "error" in response:
             return Answer(None, error=f"llama.cpp: {response['error'].get('message')}"[:300])
         return read_answer(_with_attributes(response), chat, request.answer_start)
-
-
-def queues_of(order: Sequence[int], number: int) -> list[deque[int]]:
-    """Return the places of an order in at most ``number`` queues of neighbours, of nearly equal lengths."""
-    ends = [len(order) * queue // number for queue in range(number + 1)]
-    return [deque(order[start:end]) for start, end in pairwise(ends) if end > start]
-
-
-def next_place(queues: Sequence[deque[int]], number: int) -> int | None:
-    """Take the first place of a queue, or if it is empty the last one of the longest; None if all are empty."""
-    while True:
-        try:
-            longest = max(queues, key=len)
-            return queues[number].popleft() if queues[number] else longest.pop()
-        except IndexError:  # another thread was faster
-            if not any(queues):
-                return None
 
 
 def _with_attributes(response: Any) -> Any:
