@@ -38,6 +38,27 @@ def test_an_answer_does_not_depend_on_its_neighbours(model: LocalGenerator, deco
     assert all(answer.error is None and answer.finish_reason in ("stop", "length") for answer in together)
 
 
+def test_rows_that_ended_are_computed_no_more(model: LocalGenerator, monkeypatch: pytest.MonkeyPatch) -> None:
+    decoding = DecodingSettings(max_new_tokens=40, temperature=1.0, top_p=0.9, repetition_penalty=1.05, stop=("cat",))
+    asked = [Request("i lost my dog .", "", "one prompt", sample) for sample in range(24)]
+    alone = [model.answers([request], decoding)[0] for request in asked]
+    sizes = []
+    real = model.network.forward
+
+    def counted(*given, **named):
+        sizes.append(len(named["input_ids"]))
+        return real(*given, **named)
+
+    monkeypatch.setattr(model, "batch_size", 24)
+    monkeypatch.setattr(model.network, "forward", counted)
+    together = model.answers(asked, decoding)
+    assert [(one.text, one.finish_reason) for one in together] == [(one.text, one.finish_reason) for one in alone]
+    assert len({one.answer_tokens for one in together}) > 3
+    assert sizes == sorted(sizes, reverse=True)
+    assert set(sizes) == {24, 16, 8}
+    assert len(sizes) == max(one.answer_tokens or 0 for one in together)
+
+
 def test_samples_of_a_prompt_differ_and_can_be_drawn_again(model: LocalGenerator) -> None:
     first, second = (model.answers(requests(sample), SAMPLED) for sample in (0, 1))
     assert [one.text for one in first] != [one.text for one in second]
@@ -115,6 +136,15 @@ def test_rows_are_drawn_by_their_probabilities() -> None:
     assert torch.allclose(shares, torch.tensor([0.5, 0.3, 0.15, 0.0]) / 0.95, atol=0.03)
     cold = RowSampling(range(50), temperature=0.01, top_p=1.0)(torch.zeros(50, 1, dtype=torch.int64), scores[:50])
     assert set(cold.argmax(dim=-1).tolist()) == {0}
+
+
+@pytest.mark.parametrize("spread", [0.5, 3.0, 30.0], ids=["flat", "usual", "steep"])
+def test_sorting_a_few_tokens_draws_what_sorting_all_does(spread: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    scores = (torch.randn(64, 3000, generator=torch.Generator().manual_seed(1)) * spread).round(decimals=1)  # ties
+    ids = torch.zeros(64, 1, dtype=torch.int64)
+    found = RowSampling(range(64), 0.9, 0.9)(ids, scores)
+    monkeypatch.setattr("udfs.models.language.row_sampling.FEW", 4000)
+    assert torch.equal(found, RowSampling(range(64), 0.9, 0.9)(ids, scores))
 
 
 def test_padding_is_not_punished() -> None:

@@ -15,6 +15,7 @@ from udfs.devices import chosen_precision, task_device, with_back_off
 from udfs.llm_requests import Answer, Request, answered_in_halves, seed_of
 from udfs.models.batches import ROW_STEP, batches_of_equal_width
 from udfs.models.language.row_sampling import RowPenalty, RowSampling, RowStops
+from udfs.models.language.shrinking_batch import BatchRules, RowRule, write_rows
 from udfs.models.pretrained import causal_model
 
 WIDTH_STEP = 64
@@ -122,33 +123,21 @@ class LocalGenerator(nn.Module):
     def _written(
         self, ids: Tensor, mask: Tensor, rows: Sequence["_Row"], decoding: DecodingSettings
     ) -> list[list[int]]:
-        from transformers import GenerationConfig, LogitsProcessor, LogitsProcessorList, StoppingCriteriaList
+        from transformers import GenerationConfig
 
-        # Products of very few rows take another path, so smaller batches are filled up with the last row.
-        filled = [*range(len(rows)), *[len(rows) - 1] * (-len(rows) % min(ROW_STEP, self.batch_size))]
-        ids, mask = ids[filled], mask[filled]
-        rules: list[LogitsProcessor] = []
+        rules: list[RowRule] = []
         if decoding.repetition_penalty != 1:
             rules.append(RowPenalty(decoding.repetition_penalty, mask))
         if decoding.temperature > 0:
-            seeds = [seed_of(rows[place].request) for place in filled]
+            seeds = [seed_of(row.request) for row in rows]
             rules.append(RowSampling(seeds, decoding.temperature, decoding.top_p))
-        stops = [RowStops(decoding.stop, self.tokenizer, ids.shape[1])] if decoding.stop else []
+        stops = RowStops(decoding.stop, self.tokenizer, ids.shape[1]) if decoding.stop else None
         config = GenerationConfig(
-            do_sample=False,
-            eos_token_id=list(self._ends),
-            pad_token_id=self._pad,
-            max_new_tokens=max(row.most for row in rows),
+            do_sample=False, eos_token_id=list(self._ends), pad_token_id=self._pad, return_dict_in_generate=True
         )
-        written = self.network.generate(
-            input_ids=ids,
-            attention_mask=mask,
-            generation_config=config,
-            logits_processor=LogitsProcessorList(rules),
-            stopping_criteria=StoppingCriteriaList(stops),
-        )
-        answers: list[list[int]] = written[: len(rows), ids.shape[1] :].tolist()
-        return answers
+        # Products of very few rows take another path, so smaller batches are filled up.
+        step = min(ROW_STEP, self.batch_size)
+        return write_rows(self.network, ids, mask, [row.most for row in rows], BatchRules(rules, stops, config, step))
 
     def _answer(self, row: "_Row", tokens: list[int], seconds: float, decoding: DecodingSettings) -> Answer:
         tokens = tokens[: row.most]

@@ -7,6 +7,9 @@ import torch
 from torch import Tensor
 from transformers import LogitsProcessor, RepetitionPenaltyLogitsProcessor, StoppingCriteria
 
+FEW = 1024
+"""Number of the likeliest tokens, which nearly always include all of top-p."""
+
 
 class RowPenalty(LogitsProcessor):
     """The usual repetition penalty, which ignores padding.
@@ -25,6 +28,9 @@ class RowPenalty(LogitsProcessor):
         seen[:, :width] = torch.where(self._mask, input_ids[:, :width], input_ids[:, width - 1 : width])
         return self._penalty(seen, scores)
 
+    def keep(self, places: Sequence[int]) -> None:
+        self._mask = self._mask[list(places)]
+
 
 class RowSampling(LogitsProcessor):
     """Top-p sampling with a random generator for each row; the scores then allow only the drawn token.
@@ -40,8 +46,7 @@ class RowSampling(LogitsProcessor):
 
     def __call__(self, input_ids: Tensor, scores: Tensor) -> Tensor:
         probabilities = torch.softmax(scores.double() / self._temperature, dim=-1)
-        # Among equals the lower token is first.
-        falling, order = probabilities.sort(dim=-1, descending=True, stable=True)
+        falling, order = _likeliest(probabilities, self._top_p)
         before = falling.cumsum(dim=-1) - falling
         falling = falling * (before < self._top_p)
         drawn = torch.tensor([[torch.rand((), generator=one).item()] for one in self._streams], dtype=torch.float64)
@@ -49,6 +54,27 @@ class RowSampling(LogitsProcessor):
         place = (reached <= drawn.to(scores.device) * reached[:, -1:]).sum(dim=-1, keepdim=True)
         token = order.gather(1, place.clamp(max=order.shape[1] - 1))
         return torch.full_like(scores, float("-inf")).scatter(1, token, 0.0)
+
+    def keep(self, places: Sequence[int]) -> None:
+        self._streams = [self._streams[place].clone_state() for place in places]
+
+
+def _likeliest(probabilities: Tensor, top_p: float) -> tuple[Tensor, Tensor]:
+    """Return the highest probabilities in decreasing order, with their tokens; among equals the lower token is first.
+
+    Sorting a whole vocabulary takes as long as a small network's step, so only `FEW` tokens are sorted where they
+    include all of top-p.
+    """
+    if probabilities.shape[-1] > FEW:
+        few = probabilities.topk(FEW, dim=-1)
+        # topk may miss some tokens that are as likely as the last one.
+        enough = (few.values * (few.values > few.values[:, -1:])).sum(dim=-1) > top_p + 1e-9
+        if bool(enough.all()):
+            tokens = few.indices.sort(dim=-1).values
+            falling, order = probabilities.gather(1, tokens).sort(dim=-1, descending=True, stable=True)
+            return falling, tokens.gather(1, order)
+    falling, order = probabilities.sort(dim=-1, descending=True, stable=True)
+    return falling, order
 
 
 class RowStops(StoppingCriteria):
