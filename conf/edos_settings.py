@@ -9,7 +9,7 @@ from conf.section import Part, Section, added, outside
 from conf.taxonomy import Taxonomy, load_taxonomy
 
 SearchFrom = Literal["train", "train_and_validation"]
-DialogueConfidence = Literal["max", "mean", "first", "last"]
+DialogueConfidence = Literal["max", "mean", "min", "first", "last"]
 
 
 class ReadabilityRules(Part):
@@ -172,7 +172,7 @@ class EdosSettings(Section):
     dialogue_confidence: DialogueConfidence = Field(
         "mean",
         description="how turns' weak confidences make a dialogue's; the paper does not say, but its choice is shorter"
-        " (2.83 turns) than its pool (4.75), as by the mean; by the maximum it is longer",
+        " (2.83 turns) than its pool (4.75), as by the mean, and more by the minimum; by the maximum it is longer",
     )
     choice: Choice = Field(
         "emotion",

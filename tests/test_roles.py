@@ -61,6 +61,7 @@ ROLES = {
     "local": (
         "etl.analysis.duckdb_sql",
         "etl.analysis.without_spark",
+        "etl.cli.documents",
         "etl.cli.duckdb_shell",
     ),
 }

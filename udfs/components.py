@@ -6,8 +6,6 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from scipy.sparse import coo_array
-from scipy.sparse.csgraph import connected_components
 
 _compute: Any = pc
 
@@ -19,6 +17,9 @@ def lowest_members(left: np.ndarray, right: np.ndarray, count: int) -> np.ndarra
         left, right: the links' nodes, from 0.
         count: number of nodes.
     """
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
     links = coo_array((np.ones(len(left), dtype=bool), (left, right)), shape=(count, count))
     _, component = connected_components(links, directed=False)
     _, first = np.unique(component, return_index=True)

@@ -47,6 +47,7 @@ def dialogue_confidence(weak_labels: DataFrame, how: str) -> DataFrame:
     ways = {
         "max": F.max(step),
         "mean": F.round(F.sum(step) / F.count(step)).cast("bigint"),
+        "min": F.min(step),
         "first": F.min_by(step, F.col("turn")),
         "last": F.max_by(step, F.col("turn")),
     }

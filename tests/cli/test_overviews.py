@@ -16,6 +16,7 @@ from etl.pipeline.stages import Stage
 from jobs import all_stages
 
 STAGES = chosen(all_stages(), to="segment_dialogues")
+OFF = [stage for stage in all_stages() if stage.name in ("embed_turns", "search_similar")]
 
 
 class Log:
@@ -79,17 +80,17 @@ def test_plan_says_what_runs_and_why() -> None:
     context = Context(
         why={"ingest_subtitles": "its settings changed", "find_subtitles": None},
         given={"train_turn_segmenter": "file:mine"},
-        off=("ask_turn_arbiter",),
+        off=("embed_turns",),
         log=Log({"find_subtitles": event()}),
     )
-    found = {one.stage: one for one in planned(context, STAGES)}
-    assert list(found) == [stage.name for stage in STAGES]
+    found = {one.stage: one for one in planned(context, [*STAGES, OFF[0]])}
+    assert list(found) == [*(stage.name for stage in STAGES), "embed_turns"]
     assert found["find_subtitles"] == Planned("find_subtitles", "done", "up to date")
     assert found["ingest_subtitles"] == Planned("ingest_subtitles", "run", "its settings changed")
     assert found["choose_uploads"].after == ("ingest_subtitles",)
     assert found["train_turn_segmenter"].action == "skip"
     assert "file:mine" in found["train_turn_segmenter"].reason
-    assert found["ask_turn_arbiter"] == Planned("ask_turn_arbiter", "off", "subtitles.arbiter.below is not set")
+    assert found["embed_turns"] == Planned("embed_turns", "off", "edos.expands is false")
     assert set(found["score_turns"].after) == {"ingest_subtitles", "choose_uploads", "lemmatize_words"}
     assert found["segment_dialogues"].action == "run"
 
@@ -97,7 +98,7 @@ def test_plan_says_what_runs_and_why() -> None:
 @pytest.mark.parametrize(
     ("name", "said"),
     [
-        ("ask_turn_arbiter", "subtitles.arbiter.below is not set"),
+        ("embed_turns", "edos.expands is false"),
     ],
 )
 def test_a_stage_that_is_off_names_its_setting(name: str, said: str) -> None:
@@ -135,11 +136,12 @@ def test_states_are_the_last_finished_runs() -> None:
 
 
 def test_a_stage_that_never_ran_because_it_is_off_says_so() -> None:
-    off = [stage for stage in STAGES if stage.name in ("ask_turn_arbiter", "arbitrate_borders", "find_subtitles")]
-    found = {one["stage"]: one for one in states(Log({"find_subtitles": event()}, ("arbitrate_borders",)), STAGES, off)}
-    assert found["ask_turn_arbiter"]["state"] == "off"
+    stages = [*STAGES, *OFF]
+    off = [stage for stage in stages if stage.name in ("embed_turns", "search_similar", "find_subtitles")]
+    found = {one["stage"]: one for one in states(Log({"find_subtitles": event()}, ("search_similar",)), stages, off)}
+    assert found["embed_turns"]["state"] == "off"
     assert found["find_subtitles"]["state"] == "done"
-    assert found["arbitrate_borders"]["state"] == "stopped"
+    assert found["search_similar"]["state"] == "stopped"
 
 
 def test_a_failed_run_says_its_one_line_beside_the_last_finished_run() -> None:
