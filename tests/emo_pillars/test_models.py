@@ -157,7 +157,6 @@ def test_models_are_registered_with_their_threshold(learned: PipelineContext) ->
         assert {
             "validation_precision_recall.png",
             "validation_precision_recall.csv",
-            "held_out_per_class.csv",
         } <= artifacts
 
 

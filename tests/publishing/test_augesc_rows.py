@@ -29,8 +29,8 @@ def test_exports_are_read_as_esconv_is(spark: SparkSession, tmp_path: Path) -> N
     ]
     judged = ("sadness", "grief", "not toxic", ["emotions: m1"])
     queries = [(f"ed/{n}", "ed", None, "sad", "x", 12, *judged) for n in range(14)]
-    none = (6, 2, 0, None, 0, None, None, None, 3, 0, 0, 0, 0.5, 0.1, 0, "list")
-    odd = (6, 2, 1, "two brothers, three", 0, None, 4, 2, 3, 1, 0, 0, 0.5, 0.1, 2, "list")
+    none = (6, 0, None, None, None, 3, 0, 0, 0, 0.5, 0.1, 0, "list")
+    odd = (6, 0, None, 4, 2, 3, 1, 0, 0, 0.5, 0.1, 2, "list")
     faults = [("t00", "augmenter", "ed", *none), ("t01", "augmenter", "ed", *odd)]
     published = published_rows(
         spark.createDataFrame(rows, CONVERSATIONS.schema),
