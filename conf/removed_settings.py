@@ -143,8 +143,10 @@ def removed(key: str) -> Removed | None:
     return None
 
 
+NOT_COVERED = ...
 MOVED_DEFAULTS: dict[str, tuple[Any, Any]] = {
     "training.turn_segmenter.kind": ("svm", "linear"),
+    "training.turn_segmenter.lengths": (True, NOT_COVERED),
 }
 """Settings with another default than before, as (before, now): a finished run with the one is not made again for the
-other. ``--again`` makes it."""
+other. ``--again`` makes it. ``NOT_COVERED``: by default it does not count any more."""

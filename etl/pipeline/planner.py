@@ -12,7 +12,7 @@ from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
 from conf.errors import InputError
-from conf.removed_settings import MOVED_DEFAULTS
+from conf.removed_settings import MOVED_DEFAULTS, NOT_COVERED
 from conf.section import Counts
 from conf.settings import Settings, without
 from etl.pipeline.lakehouse import Lakehouse
@@ -184,8 +184,10 @@ def _other_settings(before: Mapping[str, str], now: Mapping[str, str]) -> list[s
 
 def _default_moved(name: str, before: str | None, now: str | None) -> bool:
     """Return whether a setting had the default of an earlier version and has that of this one."""
-    moved = MOVED_DEFAULTS.get(name)
-    return moved is not None and (before, now) == tuple(map(recorded, moved))
+    if name not in MOVED_DEFAULTS:
+        return False
+    old, new = MOVED_DEFAULTS[name]
+    return before == recorded(old) and now == (None if new is NOT_COVERED else recorded(new))
 
 
 def _was_default(name: str, value: str) -> bool:

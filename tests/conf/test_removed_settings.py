@@ -83,6 +83,23 @@ def test_a_default_that_is_gone_is_no_change(before: dict[str, str] | None, now:
         assert (what_changed(before, now) is None) is same
 
 
+KIND = "training.turn_segmenter.kind"
+LENGTHS = "training.turn_segmenter.lengths"
+
+
+@pytest.mark.parametrize(
+    ("before", "now", "told"),
+    [
+        ({KIND: '"svm"', LENGTHS: "true"}, {KIND: '"linear"'}, None),
+        ({KIND: '"svm"', LENGTHS: "false"}, {KIND: '"linear"'}, f"{LENGTHS} changed"),
+        ({KIND: '"svm"', LENGTHS: "true"}, {KIND: '"encoder"'}, f'{KIND} ("svm" -> "encoder") changed'),
+        ({KIND: '"linear"'}, {KIND: '"svm"', LENGTHS: "true"}, f'{KIND} ("linear" -> "svm"), {LENGTHS} changed'),
+    ],
+)
+def test_a_default_that_moved_is_no_change(before: dict[str, str], now: dict[str, str], told: str | None) -> None:
+    assert what_changed(before, now) == told
+
+
 @pytest.mark.parametrize(
     ("before", "now", "same"),
     [
