@@ -123,7 +123,7 @@ def test_no_title_goes_to_another_plot(tmp_path: Path, titles: str, kept: list[s
 
 
 def test_plots_that_cannot_be_read_are_left_out_with_a_reason(tmp_path: Path) -> None:
-    (tmp_path / "a.csv").write_bytes(f'plot,title\n"{LAMP}\n"{BAKER}",Bread\n'.encode() + b"caf\xe9,X\n")
+    (tmp_path / "a.csv").write_bytes(f'plot,title\n"{LAMP}\n"{BAKER}",Bread\n'.encode() + b"caf\x81,X\n")
     (tmp_path / "b.jsonl").write_text(json.dumps({"Plot": LAMP}) + "\n[]\n{}\n", "utf-8")
     (tmp_path / "c.csv.gz").write_bytes(b"no gzip")
     found = select_plots(read_stories(str(tmp_path)), None, 100, 0.5)
