@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from etl.subtitles.turn_features import PairContext, hashed
+from etl.subtitles.turn_features import MOST_REPEATS, PairContext, hashed, shared_features
 from etl.subtitles.turn_ragged import Ragged, mixed, side_by_side
 from etl.subtitles.turn_sentences import UNKNOWN_MS, Sentences
 
@@ -108,17 +108,6 @@ def _bins(values: np.ndarray, bounds: Sequence[float]) -> np.ndarray:
     return np.where(np.isnan(values), UNKNOWN_BIN, found)
 
 
-def _shared(left: Ragged, right: Ragged) -> np.ndarray:
-    """Return the number of distinct tokens that both rows have, up to 3."""
-    keys = [
-        mixed(side.values, np.repeat(np.arange(len(side)), side.counts).astype(np.uint64)) for side in (left, right)
-    ]
-    row = np.repeat(np.arange(len(right)), right.counts)
-    _, once = np.unique(keys[1], return_index=True)
-    both = once[np.isin(keys[1][once], keys[0])]
-    return np.minimum(np.bincount(row[both], minlength=len(right)), 3)
-
-
 def border_features(
     words: SentenceWords, left: np.ndarray, right: np.ndarray, context: PairContext, lexical: bool = True
 ) -> Ragged:
@@ -138,7 +127,7 @@ def border_features(
     length, next_length = (np.minimum(words.words[side], 12) // 3 for side in (left, right))
     speed, next_speed = (_bins(value, SPEEDS) for value in (context.left_speed, context.right_speed))
     long = _only(words.tokens, words.long)
-    shared = _shared(long.rows(left), long.rows(right))
+    shared = np.minimum(shared_features(long.rows(left), long.rows(right)).counts, MOST_REPEATS)
     plain: list[tuple[np.ndarray, ...]] = [
         (mark,),
         (low,),

@@ -174,8 +174,8 @@ def _kind_model(about: Mapping[str, object], tensors: Mapping[str, np.ndarray], 
 def train_border_segmenter(pairs: DataFrame, language: str, start: BorderSegmenter) -> BorderSegmenter:
     """Return a segmenter that has learned from pairs, beginning with the weights of another (EDOS 3.1).
 
-    All tasks compute features. One task for each kind of border fits them in the order of their texts, so that the
-    weights do not depend on the number of cores. A kind with pairs of one answer alone keeps the weights of ``start``.
+    One task for each kind of border takes its pairs in the order of their texts, so that the weights do not depend on
+    the number of cores. A kind with pairs of one answer alone keeps the weights of ``start``.
 
     Args:
         pairs: the columns of ``turn_pairs.PAIRS``.
@@ -221,7 +221,7 @@ def trained_kind(pairs: pa.Table, language: str, start: KindModel) -> KindModel:
     label = np.asarray(pairs["label"], dtype=np.float64)
     weight = np.array([SOURCE_WEIGHTS.get(source, 1.0) for source in pairs["source"].to_pylist()])
     words = sentence_words(texts)
-    kept = start.words if start.language == language else LinearModel(np.zeros(2**WORDS_BITS, np.float32), 0.0)
+    kept = start.words if start.language == language else _empty(WORDS_BITS)
     apart = np.array([crc32(group.encode()) % CALIBRATION_PART == 0 for group in pairs["split_group"].to_pylist()])
     models = []
     for lexical, linear in ((True, kept), (False, start.plain)):
@@ -281,9 +281,9 @@ def fit_logistic(features: Ragged, label: np.ndarray, weight: np.ndarray, start:
 
 def no_start(language: str) -> BorderSegmenter:
     """Return a segmenter that has learned nothing."""
-    none = KindModel(
-        language,
-        LinearModel(np.zeros(2**WORDS_BITS, np.float32), 0.0),
-        LinearModel(np.zeros(2**PLAIN_BITS, np.float32), 0.0),
-    )
+    none = KindModel(language, _empty(WORDS_BITS), _empty(PLAIN_BITS))
     return BorderSegmenter(none, none)
+
+
+def _empty(bits: int) -> LinearModel:
+    return LinearModel(np.zeros(2**bits, np.float32), 0.0)

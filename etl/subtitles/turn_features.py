@@ -155,15 +155,20 @@ def length_bins(counts: np.ndarray) -> Ragged:
     return Ragged(np.ones(len(counts), dtype=np.int64), bins)
 
 
-def repeated(left: Ragged, right: Ragged) -> Ragged:
-    """Return the distinct features that both rows have, and their number up to ``MOST_REPEATS`` (ours)."""
+def shared_features(left: Ragged, right: Ragged) -> Ragged:
+    """Return the distinct features that both rows have."""
     keys = [
         mixed(side.values, np.repeat(np.arange(len(side)), side.counts).astype(np.uint64)) for side in (left, right)
     ]
     _, once = np.unique(keys[1], return_index=True)
     once = np.sort(once[np.isin(keys[1][once], keys[0])])
     row = np.repeat(np.arange(len(right)), right.counts)[once]
-    shared = Ragged(np.bincount(row, minlength=len(right)), right.values[once])
+    return Ragged(np.bincount(row, minlength=len(right)), right.values[once])
+
+
+def repeated(left: Ragged, right: Ragged) -> Ragged:
+    """Return the distinct features that both rows have, and their number up to ``MOST_REPEATS`` (ours)."""
+    shared = shared_features(left, right)
     number = np.minimum(shared.counts, MOST_REPEATS).astype(np.uint64)
     return side_by_side([shared.salted(1), Ragged(np.ones(len(right), dtype=np.int64), number)])
 

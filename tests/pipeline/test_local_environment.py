@@ -72,19 +72,6 @@ print("FOUND", json.dumps([found.count(), spark.sparkContext._jvm.System.getProp
 """
 
 
-WORK = """
-import json, os, sys
-from conf.settings import load_settings
-from etl.pipeline.session import spark_session
-settings = load_settings("local", [], {"lakehouse.root": sys.argv[1], "spark.master": "local[1]"})
-spark = spark_session(settings)
-rows = spark.range(3).mapInPandas(lambda parts: parts, "id bigint")
-rows.write.format("delta").save(sys.argv[1] + "/t\\u00e4fel")
-found = spark.read.format("delta").load(sys.argv[1] + "/t\\u00e4fel")
-print("FOUND", json.dumps([found.count(), spark.sparkContext._jvm.System.getProperty("java.home")]))
-"""
-
-
 def test_a_session_starts_beside_other_installations(tmp_path: Path) -> None:
     other = tmp_path / "other"
     other.mkdir()
