@@ -4,7 +4,7 @@ import re
 
 from pyspark.sql import DataFrame, Row, SparkSession
 
-from etl.tables import TABLES
+from etl.tables import TABLES, View
 
 
 class StandIns:
@@ -12,10 +12,10 @@ class StandIns:
 
     Args:
         spark: the session.
-        views: name to (comment, SQL).
+        views: by name.
     """
 
-    def __init__(self, spark: SparkSession, views: dict[str, tuple[str, str]]) -> None:
+    def __init__(self, spark: SparkSession, views: dict[str, View]) -> None:
         self.spark = spark
         self.views = views
         self.made: set[str] = set()
@@ -38,14 +38,14 @@ class StandIns:
     def ask(self, view: str) -> list[Row]:
         """Return the rows of ``analysis.<view>``, over what was given until now."""
         name = view if "." in view else f"analysis.{view}"
-        assert self.views[name][0].endswith("."), "a comment is a sentence"
-        return self.spark.sql(self.sql(self.views[name][1])).collect()
+        assert self.views[name].comment.endswith("."), "a comment is a sentence"
+        return self.spark.sql(self.sql(self.views[name].sql)).collect()
 
     def sql(self, text: str) -> str:
         """Return SQL over the stand-ins, which are made where they are not there."""
         for name in dict.fromkeys(self._names.findall(text)):
             if name in self.views and name not in self.current:
-                self.spark.sql(self.sql(self.views[name][1])).createOrReplaceTempView(self._here(name))
+                self.spark.sql(self.sql(self.views[name].sql)).createOrReplaceTempView(self._here(name))
                 self.made.add(name)
                 self.current.add(name)
             elif name in TABLES and name not in self.made:

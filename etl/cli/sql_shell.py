@@ -17,11 +17,11 @@ from pyspark.sql import DataFrame
 from conf.errors import InputError
 from conf.places import local_path
 from conf.settings import Settings
-from etl.analysis.views import View, named_in, views_of
+from etl.analysis.views import named_in, views_of
 from etl.pipeline.lakehouse import Lakehouse
 from etl.pipeline.session import close_session, spark_configuration, spark_session
 from etl.publishing.screen_tables import ROWS, aligned, csv_row, row_count, terminal_width
-from etl.tables import TABLES
+from etl.tables import TABLES, View
 
 GREETING = """{tables} tables and views of {root}, for example: SELECT * FROM edos.turns LIMIT 5;
 Statements end with a semicolon; `quit;` leaves. docs/cookbook.md answers twelve questions."""

@@ -138,7 +138,7 @@ def test_every_step_names_the_stage_that_writes_its_table() -> None:
     """The names in the view are those of the registry."""
     all_stages()
     writers = {stage.writes.name: stage.name for stage in REGISTRY.values() if isinstance(stage.writes, Table)}
-    query = sql_views()["analysis.dialogue_steps"][1]
+    query = sql_views()["analysis.dialogue_steps"].sql
     _names_of_columns, *parts = query.split("UNION ALL")
     named = 0
     for part in parts:

@@ -1,9 +1,19 @@
 -- One fact or decision on the way of a dialogue, from its film to the tables that hold it.
 --
--- source is the name of the table; it is put together, because names of tables in a view get lakehouse.schema_prefix.
--- analysis.dialogue_trace adds the run of the stage. source_path is null where a table names dialogues alone. Facts
--- that depend on a dialogue_id are found without reading whole tables if the source_path is given too, as
--- `python -m jobs trace` does. A clean dialogue that was cut out of a longer one has the row 'part of', which names the
+-- dialogue_id: id of the dialogue on whose way it is
+-- source_path: path of its subtitle file; null where a table names dialogues alone
+-- place: order on the way: 10 the film to 160 the finished labels; from 200 on what depends on it
+-- step: kind of fact or decision, such as film, turn change, weak label
+-- number: sentence or turn that it is about, from 0; null: the whole dialogue
+-- decision: what was found or decided: a text, a label, an id, a reason
+-- detail: on what grounds, such as times, margin, confidence or votes
+-- model: identity of the model that decided; null: no model did
+-- source: table that holds it
+-- stage: stage that wrote it there
+--
+-- source is put together, because names of tables in a view get lakehouse.schema_prefix. analysis.dialogue_trace adds the
+-- run of the stage. Facts that depend on a dialogue_id are found without reading whole tables if the source_path is given
+-- too, as `python -m jobs trace` does. A clean dialogue that was cut out of a longer one has the row 'part of', which names the
 -- raw dialogue; that one's way is the rows up to place 70. The raw dialogue has a row for each part, kept or dropped.
 SELECT CAST(NULL AS string) AS dialogue_id, CAST(NULL AS string) AS source_path, 0 AS place, CAST(NULL AS string) AS step,
        CAST(NULL AS int) AS number, CAST(NULL AS string) AS decision, CAST(NULL AS string) AS detail,

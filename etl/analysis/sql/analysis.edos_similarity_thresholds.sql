@@ -1,5 +1,11 @@
 -- EDOS Table 8 at every threshold: how many dialogues it labels, and sample pairs just above it.
 --
+-- origin: similar: to a crowd-labelled dialogue; similar_self: to a self-labelled one
+-- threshold: least cosine, in steps of 0.01
+-- dialogues: dialogues with a match at or above the threshold
+-- with_rival_label: of these, dialogues whose matches have more than one label
+-- samples: up to three pairs less than 0.01 above it: score, label, labelled, similar; null: none
+--
 -- Thresholds are steps of 0.01 from the stored matches' floor on, with three sample pairs each.
 WITH matches AS (
   SELECT 'similar' AS origin, * FROM edos.similar_matches WHERE label IS NOT NULL
