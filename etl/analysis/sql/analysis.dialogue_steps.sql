@@ -49,7 +49,7 @@ SELECT dialogue.dialogue_id, dialogue.source_path, 50, 'turn change', border + 1
        CASE WHEN array_contains(transform(dialogue.turns, one -> one.sentence_first), border + 1)
             THEN 'opens a turn' ELSE 'goes on' END,
        concat('by ', coalesce(get(scored.sources, border), 'model'), ', margin ',
-              coalesce(CAST(round(get(scored.scores, border), 4) AS string), 'none')),
+              coalesce(format_number(get(scored.scores, border), 4), 'none')),
        CASE WHEN coalesce(get(scored.sources, border), 'model') IN ('model', 'rule') THEN scored.model END,
        concat('subtitles', '.turn_scores'), 'score_turns'
 FROM subtitles.dialogues AS dialogue JOIN subtitles.turn_scores AS scored ON scored.source_path = dialogue.source_path
@@ -88,12 +88,12 @@ SELECT dialogue_id, source_path, 80, 'clean turn', number, turn.text,
        concat('subtitles', '.clean_dialogues'), 'clean_dialogues'
 FROM subtitles.clean_dialogues LATERAL VIEW posexplode(turns) AS number, turn
 UNION ALL /* where it is there */
-SELECT dialogue_id, NULL, 90, 'weak label', turn, label, concat('confidence ', round(confidence, 4)), model,
+SELECT dialogue_id, NULL, 90, 'weak label', turn, label, concat('confidence ', format_number(confidence, 4)), model,
        concat('edos', '.weak_labels'), 'label_weakly'
 FROM edos.weak_labels
 UNION ALL /* where it is there */
 SELECT dialogue_id, NULL, 100, 'chosen as emotional', NULL, concat('rank ', rank),
-       concat('confidence ', round(confidence, 4)), NULL, concat('edos', '.initial'), 'select_emotional'
+       concat('confidence ', format_number(confidence, 4)), NULL, concat('edos', '.initial'), 'select_emotional'
 FROM edos.initial
 UNION ALL /* where it is there */
 SELECT dialogue_id, NULL, 110, 'crowd label', turn, coalesce(label, 'no majority'),
@@ -101,23 +101,23 @@ SELECT dialogue_id, NULL, 110, 'crowd label', turn, coalesce(label, 'no majority
 FROM edos.crowd_labels
 UNION ALL /* where it is there */
 SELECT dialogue_id, NULL, 120, 'similar to a labelled dialogue', turn, coalesce(label, 'held out'),
-       concat('cosine ', score, ' to ', seed_id), NULL, concat('edos', '.similar_matches'), 'search_similar'
+       concat('cosine ', format_number(score, 4), ' to ', seed_id), NULL, concat('edos', '.similar_matches'), 'search_similar'
 FROM edos.similar_matches
 UNION ALL /* where it is there */
-SELECT dialogue_id, NULL, 130, 'self-label', turn, label, concat('confidence ', round(score, 4)), NULL,
+SELECT dialogue_id, NULL, 130, 'self-label', turn, label, concat('confidence ', format_number(score, 4)), NULL,
        concat('edos', '.self_labelled'), 'self_label'
 FROM edos.self_labelled
 UNION ALL /* where it is there */
 SELECT dialogue_id, NULL, 140, 'similar to a self-labelled dialogue', turn, coalesce(label, 'held out'),
-       concat('cosine ', score, ' to ', seed_id), NULL, concat('edos', '.similar_self_matches'), 'search_similar_again'
+       concat('cosine ', format_number(score, 4), ' to ', seed_id), NULL, concat('edos', '.similar_self_matches'), 'search_similar_again'
 FROM edos.similar_self_matches
 UNION ALL /* where it is there */
 SELECT dialogue_id, NULL, 150, 'training row', turn, label,
-       concat_ws(', ', origin, split, concat('score ', round(score, 4)), concat('from ', matched_id)), NULL,
+       concat_ws(', ', origin, split, concat('score ', format_number(score, 4)), concat('from ', matched_id)), NULL,
        concat('edos', '.training_dialogues'), 'gather_training_dialogues'
 FROM edos.training_dialogues
 UNION ALL /* where it is there */
-SELECT dialogue_id, NULL, 160, 'label', number, turn.label, concat('confidence ', round(turn.confidence, 4)), model,
+SELECT dialogue_id, NULL, 160, 'label', number, turn.label, concat('confidence ', format_number(turn.confidence, 4)), model,
        concat('edos', '.dialogues'), 'annotate_dialogues'
 FROM edos.dialogues LATERAL VIEW posexplode(turns) AS number, turn
 UNION ALL /* where it is there */

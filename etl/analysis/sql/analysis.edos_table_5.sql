@@ -63,7 +63,7 @@ SELECT 1001, 'floor: labels at random', '', 0L, NULL, NULL, round(100 * even_f1,
        NULL, NULL, NULL, NULL, NULL, NULL FROM floors
 UNION ALL
 SELECT 1002, 'ceiling: a worker, where two others agree', '', 0L, NULL, NULL, NULL, NULL,
-       round(100 * avg(CAST(votes[a] = votes[(a + 1) % 3] AS int)), 2), NULL, NULL, NULL, NULL, NULL, NULL, NULL
+       round(100 * avg(CAST(get(votes, a) = get(votes, (a + 1) % 3) AS int)), 2), NULL, NULL, NULL, NULL, NULL, NULL, NULL
 FROM edos.crowd_labels LATERAL VIEW explode(array(0, 1, 2)) AS a
-WHERE size(votes) = 3 AND votes[(a + 1) % 3] = votes[(a + 2) % 3] HAVING count(*) > 0
+WHERE size(votes) = 3 AND get(votes, (a + 1) % 3) = get(votes, (a + 2) % 3) HAVING count(*) > 0
 ORDER BY place, trained_on

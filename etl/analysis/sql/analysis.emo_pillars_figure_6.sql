@@ -15,6 +15,6 @@ WITH answers AS (
          max(probability) OVER (PARTITION BY polarities.label) AS most
   FROM answers JOIN analysis.emo_pillars_polarities AS polarities ON polarities.place = answers.place
 )
-SELECT context, utterance, label, polarity, learner, round(probability, 4) AS probability,
+SELECT context, utterance, label, polarity, learner, round(CAST(probability AS double), 4) AS probability,
        array_contains(given, label) AS given
 FROM named WHERE most >= 0.1 ORDER BY most DESC, label, learner

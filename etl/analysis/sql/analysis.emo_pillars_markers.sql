@@ -7,6 +7,6 @@
 -- emotions: emotions that it marks, each with its share of the labels beside it
 SELECT word, occurrences, left_in, removed_share,
        array_join(transform(sort_array(collect_list(struct(-share AS order, label, share))),
-                            one -> concat(one.label, ' (', one.share, ')')), ', ') AS emotions
+                            one -> concat(one.label, ' (', format_number(one.share, 2), ')')), ', ') AS emotions
 FROM emo_pillars.markers GROUP BY word, occurrences, left_in, removed_share
 ORDER BY removed_share DESC, occurrences DESC, word

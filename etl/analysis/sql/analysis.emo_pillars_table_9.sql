@@ -15,6 +15,6 @@ WITH polarity AS (
 )
 SELECT groups.place, polarity, array_join(first(emotions), ', ') AS emotions, count(*) AS markers,
        array_join(transform(slice(sort_array(collect_list(struct(-ratio AS order, word, ratio))), 1, 10),
-                            one -> concat(one.word, ' (', one.ratio, ')')), ', ') AS words
+                            one -> concat(one.word, ' (', format_number(one.ratio, 2), ')')), ', ') AS words
 FROM emo_pillars.marker_groups AS groups JOIN most ON most.place = groups.place
 GROUP BY groups.place, polarity ORDER BY groups.place

@@ -7,5 +7,5 @@
 -- keywords: words that are typical of the topic, joined by commas
 -- example: the first utterance of the topic
 SELECT emotion, topic, utterances, round(utterances / sum(utterances) OVER (PARTITION BY emotion), 4) AS share,
-       array_join(keywords, ', ') AS keywords, examples[0] AS example
+       array_join(keywords, ', ') AS keywords, get(examples, 0) AS example
 FROM emo_pillars.topics ORDER BY emotion, topic

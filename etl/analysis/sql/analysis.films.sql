@@ -11,9 +11,15 @@
 -- turns: turns of these finished dialogues
 --
 -- It joins with movie_id to edos.turns, analysis.turn_genres and analysis.dropped.
-WITH read AS (
-  SELECT movie_id, count(*) AS uploads, mode(year) AS year, max(genres) AS genres, min(language) AS language
+WITH years AS (
+  SELECT movie_id, year, count(*) AS files FROM subtitles.files WHERE year IS NOT NULL GROUP BY movie_id, year
+), usual AS (
+  SELECT movie_id, max_by(year, struct(files, -year)) AS year FROM years GROUP BY movie_id
+), counted AS (
+  SELECT movie_id, count(*) AS uploads, max(genres) AS genres, min(language) AS language
   FROM subtitles.files GROUP BY movie_id
+), read AS (
+  SELECT counted.*, usual.year FROM counted LEFT JOIN usual ON usual.movie_id = counted.movie_id
 ), clean AS (
   SELECT movie_id, count(*) AS clean_dialogues FROM subtitles.clean_dialogues GROUP BY movie_id
 ), finished AS (
