@@ -48,8 +48,8 @@ def test_the_default_has_the_papers_labels(seven: Taxonomy) -> None:
 def test_every_view_follows_the_labels(spark: SparkSession, seven: Taxonomy) -> None:
     views = StandIns(spark, all_views(seven))
     views.give("edos.dialogues", spark.sql(f"SELECT 'd' AS dialogue_id, '1' AS movie_id, {FINISHED}"))
-    for name, (_, sql) in views.views.items():
-        assert spark.sql(views.sql(sql)).columns, name
+    for name, view in views.views.items():
+        assert spark.sql(views.sql(view.sql)).columns == list(view.columns), name
     table = views.ask("edos_table_9")
     assert [row.label for row in table] == [*SEVEN, "total"]
     assert {(row.paper_dialogues, row.paper_turns) for row in table if row.label not in ("neutral", "total")} == {
