@@ -1,6 +1,6 @@
 -- EDOS Table 7: response generators by perplexity, distinct-1, -2 and similarity, the paper's, floors and ceiling beside.
 --
--- generator: generator: pretrained, edos, empathetic, causal; or constant, random, echo, retrieval, human
+-- generator: pretrained, edos, empathetic or causal; constant, random, echo, retrieval or human
 -- source: test set: os, edos or empathetic
 -- setting: held-out: of the generator's last training; zero-shot; floor; ceiling
 -- examples: replies of the test set that were asked for; null: not evaluated

@@ -1,7 +1,7 @@
 -- One film: its year, decade and genres, and how much of it there is. The films of a star for BI tools.
 --
 -- movie_id: IMDb number of the film; file:<subtitle_id> if its path names none
--- year: the most frequent year in the metadata of its files, the earliest of several; null: none has one
+-- year: most frequent year in the metadata of its files, the earliest of several; null: none
 -- decade: first year of the decade; null without a year
 -- genres: genres in the metadata of one of its files; null: none has any
 -- language: language of its subtitles, by their paths, the first in the alphabet of several

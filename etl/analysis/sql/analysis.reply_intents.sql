@@ -4,8 +4,8 @@
 -- intent: intent that is asked for and looked for; all: of all intents
 -- replies: replies that were asked for with the intent
 -- asked_rate: share of these replies in which the intent is read
--- unasked_rate: floor: share of the same generator's replies with it, none asked; null: no such replies
--- plain_rate: share of replies of generators without intents with it; null: no such replies
+-- unasked_rate: floor: share of the same generator's replies in which it is read, none asked; null: none
+-- plain_rate: share of the replies of the generator without intents in which it is read; null: none
 -- times_plain: asked_rate over plain_rate; null: never read there
 -- times_unasked: asked_rate over unasked_rate; null: never read there
 -- asked_low: lower end of the 95 % interval of asked_rate, Wilson's
