@@ -29,7 +29,7 @@ class SegmenterOptions(Part):
     kind: Literal["linear", "svm", "encoder", "both"] = Field(
         "linear",
         description="EDOS 3.1: svm. Ours: linear reads words, marks and times, and goes on from the packaged segmenter;"
-        " an encoder reads both sentences; both: the weighed sum of SVM and encoder",
+        " encoder reads a window of sentences; both: the weighed sum of linear and encoder",
     )
     subtitle_pairs: int = Field(20_000, ge=0, description="pairs of each kind of mark, at most")
     films: int = Field(2_000, ge=0, description="films whose marks are read for training, by content hash")
@@ -38,6 +38,11 @@ class SegmenterOptions(Part):
         ge=0,
         description="ours: with fewer training pairs, or only one answer among them, the packaged segmenter decides"
         " (docs/segmentation.md)",
+    )
+    held_out: tuple[str, ...] = added(
+        (),
+        description="ours: series with known speakers that are held out whole, to judge on; (): one episode in ten of"
+        " each",
     )
 
 
@@ -49,7 +54,9 @@ class TurnPairSettings(ClassifierOptions):
     """The training of the encoder kind of turn segmenter."""
 
     epochs: int = Field(2, ge=1)
-    max_tokens: int = Field(64, ge=8)
+    batch_size: int = Field(16, ge=1, description="windows of 16 sentences per step on one device")
+    effective_batch: int = Field(16, ge=1, description="windows per update; gradients of several steps are added up")
+    max_tokens: int = Field(384, ge=8, description="of a window; a sentence loses its middle")
     subtitle_pairs: int = Field(200_000, ge=0, description="pairs of each kind of mark that the encoder learns from")
     films: int = Field(20_000, ge=0, description="films whose marks it learns from, by content hash")
 

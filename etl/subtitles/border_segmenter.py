@@ -178,14 +178,14 @@ def train_border_segmenter(pairs: DataFrame, language: str, start: BorderSegment
     the number of cores. A kind with pairs of one answer alone keeps the weights of ``start``.
 
     Args:
-        pairs: the columns of ``turn_pairs.PAIRS``.
+        pairs: the columns of ``turn_pairs.PAIRS``; those without a label are left out.
         language: of the pairs' words; words of ``start`` that are of another language are forgotten.
         start: whose weights the training begins with.
     """
     found = []
     for kind, model in zip(KINDS, (start.within, start.between), strict=True):
         shared = F.coalesce(F.col("same_block"), F.lit(False))
-        ours = pairs.where(shared if kind == WITHIN else ~shared)
+        ours = pairs.where((shared if kind == WITHIN else ~shared) & F.col("label").isNotNull())
         found.append(_trained(ours, language, model))
     return BorderSegmenter(*found)
 

@@ -1,4 +1,4 @@
-"""The stage's training of the kind that adds SVM and encoder, from marked films to a registered model."""
+"""The stage's training of the kind that adds linear model and encoder, from marked films to a registered model."""
 
 from pathlib import Path
 
@@ -12,7 +12,7 @@ from conf.training_settings import SegmenterOptions, TurnPairSettings
 from etl.subtitles.turn_evaluation import at_most, split_held_out
 from etl.subtitles.turn_features import LemmaTable
 from etl.subtitles.turn_pairs import films_by_hash, marked_pairs
-from etl.subtitles.turn_scorers import EQUAL_WEIGHTS, BothScorer, turn_scorer
+from etl.subtitles.turn_scorers import EQUAL_WEIGHTS, WindowScorer, turn_scorer
 from etl.training.recipes.turn_segmenter import (
     SegmenterKinds,
     films_behind,
@@ -30,7 +30,7 @@ PAIRS = TurnPairSettings(
     learning_rate=5e-3,
     batch_size=64,
     effective_batch=64,
-    max_tokens=24,
+    max_tokens=384,
     threads=1,
     subtitle_pairs=5_000,
     films=1_000,
@@ -50,19 +50,20 @@ def test_both_are_trained_weighed_and_registered(spark: SparkSession, tmp_path: 
     assert trained.figures["accuracy"] > 0.9
     assert any(line.startswith("changes of speaker in dashes: ") for line in said)
     (weights,) = [line for line in said if line.startswith("weights: ")]
-    assert weights != "weights: SVM {:.2f}, encoder {:.2f}, constant {:.2f}".format(*EQUAL_WEIGHTS)
+    assert weights != "weights: linear {:.2f}, encoder {:.2f}, constant {:.2f}".format(*EQUAL_WEIGHTS)
     store = model_store(run.tracking)
     version = store.client().get_model_version_by_alias(options.name, "champion")
     assert version.tags["films"] == "800"
     model = run.model(f"models:/{options.name}@champion")
     scorer = turn_scorer(model.path, LemmaTable.of({}), 8, 1)
-    assert isinstance(scorer, BothScorer)
+    assert isinstance(scorer, WindowScorer)
+    assert scorer.linear is not None
     texts = pa.array(["Where is the boat ?", "No idea , I lost the boat .", "And I am tired of the boat ."])
     margins = scorer(texts, np.array([0, 1]), np.array([1, 2]), pair_context([1, 1]))
     assert margins[0] > margins[1]
 
 
-def test_an_encoder_learns_from_more_pairs_and_films_than_the_svm() -> None:
+def test_an_encoder_learns_from_more_pairs_and_films_than_the_linear_model() -> None:
     options = SegmenterOptions(subtitle_pairs=200, films=20)
     assert widest(options, PAIRS) == options
     for kind in ("encoder", "both"):

@@ -108,6 +108,6 @@ def test_what_serves_a_model_is_no_content_of_it(encoder: Path, tmp_path: Path) 
 
 
 def test_another_kind_is_refused(tmp_path: Path) -> None:
-    (tmp_path / "head.json").write_text('{"kind": "turn_pair_classifier"}')
-    with pytest.raises(InputError, match="turn_pair_classifier is not served"):
+    (tmp_path / "head.json").write_text('{"kind": "turn_window_classifier"}')
+    with pytest.raises(InputError, match="turn_window_classifier is not served"):
         ServedClassifier(tmp_path)

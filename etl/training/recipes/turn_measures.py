@@ -11,7 +11,7 @@ from etl.pipeline.stage_run import StageRun
 from etl.subtitles.border_segmenter import UNIT, BorderSegmenter, no_start, train_border_segmenter
 from etl.subtitles.known_speakers import BETWEEN_CUES, WITHIN_CUES
 from etl.subtitles.turn_scoring import PairScorer, with_margins
-from etl.training.recipes.turn_segmenter import linear_training, pairs_apart
+from etl.training.recipes.turn_segmenter import labelled, linear_training, pairs_apart
 
 BINS = 10
 KNOWN = (BETWEEN_CUES, WITHIN_CUES)
@@ -64,7 +64,7 @@ def figures_line(learned: str, judged: str, found: dict[str, float]) -> str:
 
 
 def _judged(pairs: DataFrame, scorer: PairScorer) -> Iterator[tuple[str, dict[str, float]]]:
-    rows = with_margins(pairs, scorer).select("source", "label", "margin").toPandas()
+    rows = labelled(with_margins(pairs, scorer)).select("source", "label", "margin").toPandas()
     for source, part in rows.groupby("source"):
         yield str(source), border_figures(part["label"].to_numpy(), UNIT * part["margin"].to_numpy())
 

@@ -1,7 +1,7 @@
 """The training of the turn segmenter on transcripts and on turn marks in subtitles.
 
 The setting ``kind`` chooses a linear model of words, marks and times, a linear SVM as in the paper, an encoder that
-reads both sentences, or the SVM and an encoder together.
+reads a window of sentences, or the linear model and the encoder together.
 """
 
 import tempfile
@@ -10,8 +10,11 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
@@ -19,8 +22,15 @@ from conf.training_settings import SegmenterOptions, TurnPairSettings
 from etl.common.splits import content_share
 from etl.pipeline.model_loader import ResolvedModel, folder_digest
 from etl.pipeline.outcome import Trained
+from etl.pipeline.spark_api import arrow_table
 from etl.pipeline.stage_run import StageRun
-from etl.subtitles.border_segmenter import BorderSegmenter, train_border_segmenter
+from etl.subtitles.border_segmenter import (
+    PAIR_KEY,
+    SOURCE_WEIGHTS,
+    BorderSegmenter,
+    no_start,
+    train_border_segmenter,
+)
 from etl.subtitles.known_speakers import known_pairs
 from etl.subtitles.transcript_files import example_frames, known_episodes
 from etl.subtitles.transcripts import transcript_pairs
@@ -33,14 +43,18 @@ from etl.subtitles.turn_evaluation import (
     split_held_out,
 )
 from etl.subtitles.turn_features import FeatureSpace, LemmaTable
-from etl.subtitles.turn_pairs import LABELS, MARKS, films_by_hash, marked_pairs, pair_rows, without_leaks
-from etl.subtitles.turn_scorers import BothScorer, fitted_weights, save_both, turn_scorer
-from etl.subtitles.turn_scoring import PairScorer, with_margins
-from etl.subtitles.turn_segmenter import (
-    SOURCE_WEIGHTS,
-    mask_label_leakage,
-    train_turn_segmenter,
+from etl.subtitles.turn_pairs import LABELS, MARKS, PAIRS, films_by_hash, marked_pairs, pair_rows, without_leaks
+from etl.subtitles.turn_scorers import (
+    ENCODER_WEIGHTS,
+    EQUAL_WEIGHTS,
+    WindowScorer,
+    fitted_weights,
+    save_windows,
+    turn_scorer,
+    windows_of,
 )
+from etl.subtitles.turn_scoring import PairScorer, pairs_of, with_column, with_margins
+from etl.subtitles.turn_segmenter import train_turn_segmenter
 from etl.training.experiment import DESCRIPTION, title
 from etl.training.model_card import ABOUT
 from etl.training.registration import create_registry_schema, promote, training_context, training_tags
@@ -49,7 +63,10 @@ from etl.training.tracking import Candidate, TrackedRun, tracked_run
 from udfs.lemmas import lemma_dictionary
 
 if TYPE_CHECKING:
+    from udfs.models.classifiers.turn_window_classifier import Window
     from udfs.models.trainable import TrainingResult
+
+_compute: Any = pc
 
 HELD_OUT_FILMS = 0.2
 VALIDATION_GROUPS = 0.1
@@ -91,11 +108,11 @@ def train_and_register_turn_segmenter(
     training, held_out = pairs_apart(files, widest(options, kinds.pairs), examples, held_out=options.subtitle_pairs)
     training = training.persist()
     held_out = held_out.persist()
-    sizes = {row["source"]: row["count"] for row in training.groupBy("source").count().collect()}
-    held = held_out.count()
+    sizes = {row["source"]: row["count"] for row in labelled(training).groupBy("source").count().collect()}
+    held = labelled(held_out).count()
     if sizes:
         run.say(", ".join(f"{count:,} pairs from {source}" for source, count in sorted(sizes.items())))
-    why = too_little(options, sum(sizes.values()), training.select("label").distinct().count())
+    why = too_little(options, sum(sizes.values()), labelled(training).select("label").distinct().count())
     if why:
         run.say(why)
     # The whole dictionary, because finding the words of the pairs would cost more.
@@ -112,7 +129,7 @@ def train_and_register_turn_segmenter(
         return turn_scorer(path, table, run.compute.batch_size, run.compute.threads, run.worker_path(model))
 
     def scored(path: Path) -> DataFrame:
-        return with_margins(held_out, scorer_of(path)).persist()
+        return labelled(with_margins(held_out, scorer_of(path))).persist()
 
     folder.mkdir(parents=True, exist_ok=True)
     tags = {**training_tags(run, options.name), "kind": "turn_segmenter", DESCRIPTION: ABOUT["turn_segmenter"]}
@@ -127,8 +144,8 @@ def train_and_register_turn_segmenter(
             BorderSegmenter.packaged().save(model)
         else:
             train_kind(training, table, run, options, kinds, tracked, model, language)
-        if options.kind == "both" and not why:
-            weigh_both(training, scorer_of(model), model, run)
+        if options.kind in ("encoder", "both") and not why:
+            weigh_windows(training, scorer_of(model), model, run)
         judged = scored(model)
         evaluation = rule_accuracies(judged).persist()
         shares = shares_of_changes(judged).orderBy("source").collect()
@@ -186,7 +203,7 @@ def pairs_apart(
 ) -> tuple[DataFrame, DataFrame]:
     """Return training and held-out pairs: transcripts are split by scene, marked subtitles by film.
 
-    Of subtitles with known speakers one episode in ten is held out.
+    Of subtitles with known speakers one episode in ten is held out, or the series that the options name.
 
     Args:
         files: ``subtitles.files``.
@@ -200,7 +217,10 @@ def pairs_apart(
     marked_training, marked_held_out = split_held_out(marked, share, fold)
     transcripts = pair_rows(held_out_pairs, files.sparkSession)
     known = pair_rows(known_pairs(known_episodes(examples)), files.sparkSession)
-    known, known_held_out = split_held_out(known, KNOWN_HELD_OUT, fold)
+    whole = F.substring_index("split_group", "/", 1).isin(*options.held_out)
+    known, known_held_out = (
+        (known.where(~whole), known.where(whole)) if options.held_out else split_held_out(known, KNOWN_HELD_OUT, fold)
+    )
     # The subtitles may include the episodes of the transcripts' held-out scenes.
     marked_training = at_most(without_leaks(marked_training, transcripts), options.subtitle_pairs)
     most = options.subtitle_pairs if held_out is None else held_out
@@ -216,6 +236,11 @@ def linear_training(pairs: DataFrame) -> DataFrame:
     """
     one_answer = (F.col("source") == LABELS) & ~F.coalesce(F.col("same_block"), F.lit(False))
     return pairs.where(~one_answer)
+
+
+def labelled(pairs: DataFrame) -> DataFrame:
+    """Return the pairs with a known truth."""
+    return pairs.where(F.col("label").isNotNull())
 
 
 def widest(options: SegmenterOptions, pairs: TurnPairSettings) -> SegmenterOptions:
@@ -238,37 +263,42 @@ def train_kind(
 ) -> None:
     """Train what the kind consists of, and write it to the folder ``model``.
 
-    For ``both`` a tenth of the scenes and films is kept apart from the SVM, too: on it the two are weighed.
+    With an encoder a tenth of the scenes and films is kept apart from the linear model, too: on it the two are weighed.
     """
     space = FeatureSpace(lengths=kinds.lengths)
     if options.kind == "linear":
         train_border_segmenter(linear_training(training), language, BorderSegmenter.packaged()).save(model)
         return
     if options.kind == "svm":
-        train_turn_segmenter(training, table, space=space).save(model)
+        train_turn_segmenter(labelled(training), table, space=space).save(model)
         return
-    out = model
+    learned, _ = validation_apart(training)
+    bounded = at_most(learned, options.subtitle_pairs, only=MARKS)
+    linear = None
+    weights = ENCODER_WEIGHTS
     if options.kind == "both":
-        learned = at_most(validation_apart(training)[0], options.subtitle_pairs, only=MARKS)
-        out = save_both(model, train_turn_segmenter(learned, table, space=space))
-    tracked.log_history(train_encoder(training, run, kinds, tracked, out))
+        linear = train_border_segmenter(linear_training(bounded), language, BorderSegmenter.packaged())
+        weights = EQUAL_WEIGHTS
+    tracked.log_history(train_encoder(training, run, kinds, tracked, save_windows(model, linear, weights)))
 
 
-def weigh_both(training: DataFrame, scorer: PairScorer, model: Path, run: StageRun) -> None:
-    """Fit the weights of the SVM and the encoder on pairs that neither learned from, and write them.
+def weigh_windows(training: DataFrame, scorer: PairScorer, model: Path, run: StageRun) -> None:
+    """Fit the weights of an encoder, and of a linear model beside it, on pairs that neither learned from."""
+    if not isinstance(scorer, WindowScorer):
+        raise TypeError("only the kinds encoder and both have weights")
 
-    A source counts as in the SVM's training (``SOURCE_WEIGHTS``).
-    """
-    if not isinstance(scorer, BothScorer):
-        raise TypeError("only the kind both has weights")
-    apart = mask_label_leakage(validation_apart(training)[1])
-    by_svm = with_margins(apart, scorer.svm).withColumnRenamed("margin", "svm")
-    scored = with_margins(by_svm, scorer.encoder).select("source", "label", "svm", "margin")
-    rows = scored.orderBy("source", "label", "svm", "margin").toPandas()
+    def log_odds(batch: pa.RecordBatch) -> pa.Array:
+        return pa.array(scorer.log_odds(*pairs_of(batch)), pa.float64())
+
+    apart = linear_training(validation_apart(training)[1])
+    scored = with_column(with_margins(apart, scorer.linear or no_start("")), "odds", "double", log_odds)
+    columns = ("source", "label", "margin", "odds")
+    rows = labelled(scored).select(*columns).orderBy(*columns).toPandas()
     weight = rows["source"].map(SOURCE_WEIGHTS).fillna(1.0).to_numpy(dtype=float)
-    weights = fitted_weights(rows["svm"].to_numpy(), rows["margin"].to_numpy(), rows["label"].to_numpy() == 1, weight)
-    save_both(model, scorer.svm.segmenter, weights)
-    run.say("weights: SVM {:.2f}, encoder {:.2f}, constant {:.2f}".format(*weights))
+    margins = None if scorer.linear is None else rows["margin"].to_numpy()
+    weights = fitted_weights(margins, rows["odds"].to_numpy(), rows["label"].to_numpy() == 1, weight)
+    save_windows(model, scorer.linear, weights)
+    run.say("weights: linear {:.2f}, encoder {:.2f}, constant {:.2f}".format(*weights))
 
 
 def validation_apart(training: DataFrame) -> tuple[DataFrame, DataFrame]:
@@ -285,35 +315,39 @@ def films_behind(files: DataFrame, sizes: Mapping[str, int]) -> int:
 def train_encoder(
     training: DataFrame, run: StageRun, kinds: SegmenterKinds, tracked: TrackedRun, out: Path
 ) -> "TrainingResult":
-    """Train the pair classifier on these pairs, and write it to ``out``.
+    """Train the encoder on windows of these pairs, and write it to ``out``.
 
     It learns from all pairs, apart from ``ENCODER_SHARES``. A tenth of the scenes and films is for validation.
     """
     from etl.training.loop.train import train_model
-    from udfs.models.classifiers.turn_pair_classifier import LABELS, SentencePair, TurnPairClassifier
+    from udfs.models.classifiers.turn_window_classifier import LABELS, TurnWindowClassifier
     from udfs.models.trainable import TrainingRows
 
     shares = F.create_map(*chain.from_iterable((F.lit(k), F.lit(v)) for k, v in sorted(ENCODER_SHARES.items())))
-    place = content_share(F.col("source"), F.col("left_text"), F.col("right_text"), salt="turn pairs")
+    content = content_share(F.col("source"), F.col("left_text"), F.col("right_text"), salt="turn pairs")
     marked = at_most(training, kinds.pairs.subtitle_pairs, only=MARKS)
-    rows = mask_label_leakage(marked).where(place < F.coalesce(shares[F.col("source")], F.lit(1.0)))
-    parts: list[list[tuple[SentencePair, int]]] = []
-    for part in validation_apart(rows):
-        ordered = part.orderBy(
-            F.xxhash64("left_text", "right_text"), "source", "split_group", "left_text", "right_text"
-        )
-        parts.append(
-            [
-                (SentencePair(row["left_text"], row["right_text"], row["same_block"]), row["label"])
-                for row in ordered.toLocalIterator()
-            ]
-        )
+    rows = linear_training(marked).where(content < F.coalesce(shares[F.col("source")], F.lit(1.0)))
+    parts = [labelled_windows(part) for part in validation_apart(rows)]
     encoder = run.model(kinds.encoder)
     options = kinds.pairs
-    start = partial(TurnPairClassifier.new, encoder.path, LABELS, options)
+    start = partial(TurnWindowClassifier.new, encoder.path, LABELS, options)
     return train_model(
         start, TrainingRows(parts[0], parts[1]), options, out, training_context(run, tracked, "turn_pairs")
     )
+
+
+def labelled_windows(pairs: DataFrame) -> list[tuple["Window", tuple[int, ...]]]:
+    """Return the windows over pairs that have a known truth somewhere, with the truth at each border."""
+    from udfs.models.classifiers.turn_window_classifier import UNKNOWN
+
+    rows = pairs.select(*PAIRS.names).orderBy("split_group", "place", *PAIR_KEY)
+    found = []
+    for batch in arrow_table(rows, PAIRS).combine_chunks().to_batches():
+        label = np.asarray(_compute.fill_null(batch.column("label"), UNKNOWN))
+        for at, window in zip(*windows_of(*pairs_of(batch), shared=0), strict=True):
+            if (label[at] != UNKNOWN).any():
+                found.append((window, tuple(label[at].tolist())))
+    return found
 
 
 def mean_accuracy(evaluation: DataFrame) -> float:
