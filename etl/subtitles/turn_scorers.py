@@ -9,8 +9,8 @@ import numpy as np
 import pyarrow as pa
 
 from conf.errors import InputError
-from conf.subtitle_settings import TurnCertainty
 from etl.subtitles.border_segmenter import SEGMENTER_FILE, BorderSegmenter
+from etl.subtitles.settings import TurnCertainty
 from etl.subtitles.turn_features import LemmaTable, PairContext
 from etl.subtitles.turn_scoring import PairScorer
 from etl.subtitles.turn_segmenter import SvmScorer, TurnSegmenter
