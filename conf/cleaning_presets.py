@@ -1,4 +1,4 @@
-"""Where a cleaning rule comes from, and its values in the presets: said at its field in ``conf.subtitle_settings``."""
+"""Where a cleaning rule comes from, and its values in the presets: said at its field in ``etl.subtitles.settings``."""
 
 from enum import StrEnum
 from typing import Any, NamedTuple

@@ -4,7 +4,7 @@ import re
 
 from pyspark.sql import DataFrame, Row, SparkSession
 
-from etl.tables import TABLES
+from etl.pipeline.tables import TABLES
 
 
 class StandIns:

@@ -3,8 +3,8 @@
 from pathlib import Path
 
 from conf.taxonomy import load_taxonomy
-from etl.analysis.without_spark import view_columns
 from etl.cli.reference import settings_page, stages_page, tables_page, views_page
+from etl.publishing.without_spark import view_columns
 from jobs import all_stages
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -1,13 +1,17 @@
 """How much a dialogue says, and whether its turns take each other up: what makes a span worth reading (ours)."""
 
 from collections.abc import Collection, Iterator, Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
 MIN_LETTERS = 3
 """Shorter words say little by themselves, whatever the language."""
 HALF_WORDS = 10
 """Content words of a dialogue that says half as much as one of endless length."""
-OPENERS = frozenset("yes no yeah yep nope okay ok because but well oh sorry thanks really sure right why what".split())
+OPENERS = frozenset(
+    ("yes", "no", "yeah", "yep", "nope", "okay", "ok", "because", "but", "well", "oh", "sorry", "thanks", "really")
+    + ("sure", "right", "why", "what")
+)
 """Words with which an English speaker opens a reaction to what was said."""
 SPEAKER = frozenset(("i", "me", "my", "mine", "myself", "we", "us", "our"))
 ADDRESSEE = frozenset(("you", "your", "yours", "yourself"))
@@ -58,7 +62,7 @@ def takes_up(left: Said, right: Said) -> bool:
     return (
         (left.asks and not right.asks)
         or not left.content.isdisjoint(right.content)
-        or right.words[:1] != () and right.words[0] in OPENERS
+        or (right.words[:1] != () and right.words[0] in OPENERS)
         or _meet(left, right)
         or _meet(right, left)
     )
@@ -70,7 +74,7 @@ def _meet(one: Said, other: Said) -> bool:
 
 def exchange(turns: Sequence[Said]) -> float:
     """Return the share of turns, but the first, that take up the turn before; 0 for one turn."""
-    pairs = list(zip(turns, turns[1:]))
+    pairs = list(pairwise(turns))
     return sum(takes_up(left, right) for left, right in pairs) / len(pairs) if pairs else 0.0
 
 

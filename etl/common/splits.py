@@ -10,6 +10,7 @@ from etl.common.columns import with_columns_once
 from etl.common.near_duplicates import NearDuplicates, dialogue_words, near_duplicate_pairs, shingles, text_key
 from etl.common.text_comparison import normalised
 
+SPLITS = ("train", "validation", "test")
 RELEASED_NEAR = NearDuplicates(jaccard=0.6, bands=20, rows=3)
 """Near-duplicate parameters for labelled dialogues, so that near-duplicates share a split."""
 

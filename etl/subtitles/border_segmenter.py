@@ -20,8 +20,8 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from conf.errors import InputError
-from conf.subtitle_settings import TurnCertainty
 from etl.subtitles.border_features import border_features, sentence_words
+from etl.subtitles.settings import TurnCertainty
 from etl.subtitles.turn_features import PairContext
 from etl.subtitles.turn_ragged import Ragged
 from etl.subtitles.turn_scoring import pairs_of

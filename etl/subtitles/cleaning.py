@@ -5,7 +5,6 @@ from collections.abc import Callable
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from conf.subtitle_settings import CleaningSettings
 from etl.common.columns import with_columns_once
 from etl.common.corpus_duplicates import corpus_duplicates
 from etl.common.near_duplicates import NearDuplicates, duplicates
@@ -17,6 +16,7 @@ from etl.subtitles.cleaning_words import CleaningWords
 from etl.subtitles.dialogue_cuts import cut_at_removed_turns
 from etl.subtitles.dialogues import sentence_id
 from etl.subtitles.film_rules import judge_films
+from etl.subtitles.settings import CleaningSettings
 from etl.subtitles.text_rules import MOST_CHARACTERS, spoken_text, without_label
 from etl.subtitles.turn_frequency import judge_surplus_turns
 from etl.subtitles.turn_rules import turn_fault

@@ -6,9 +6,9 @@ from functools import reduce
 from pyspark.sql import Column
 from pyspark.sql import functions as F
 
-from conf.subtitle_settings import CleaningSettings
 from etl.common.text_comparison import word_pattern
 from etl.subtitles.cleaning_words import CleaningWords
+from etl.subtitles.settings import CleaningSettings
 from etl.subtitles.text_rules import CAPITALISED, MOST_CHARACTERS, name_pattern, without_bracketed_text
 
 

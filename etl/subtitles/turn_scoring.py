@@ -10,13 +10,13 @@ from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F
 
 from etl.pipeline.rows_among import is_named, rows_among
+from etl.pipeline.tables.ops import WORK_VERSION
 from etl.subtitles.border_features import spoken_speeds
 from etl.subtitles.borders import Borders
 from etl.subtitles.turn_features import PairContext, hashed_genres
 from etl.subtitles.turn_marks import NEW_TURN, SAME_TURN, UNMARKED, spoken
 from etl.subtitles.turn_pairs import density
 from etl.subtitles.turn_sentences import UNKNOWN_MS, Sentences
-from etl.tables.ops import WORK_VERSION
 
 _compute: Any = pc
 CARRIED = "array<struct<sentence: int, new_turn: boolean>>"

@@ -4,17 +4,16 @@ from typing import Annotated
 
 from pyspark.sql import DataFrame
 
-from conf.edos_settings import Choice, DialogueConfidence
 from conf.taxonomy import Taxonomy
-from conf.training_settings import WeakLabelerSettings, WeakStudentSettings
 from etl.common.hashes import distinct_texts
 from etl.edos.choosing import choose_emotional
+from etl.edos.settings import Choice, DialogueConfidence, WeakLabelerSettings, WeakStudentSettings
+from etl.edos.tables import INITIAL, WEAK_LABELS, WEAK_SCORES
 from etl.edos.turn_labels import weak_labels_of_turns
 from etl.llm.model_stages import model_stage, text_scores
 from etl.pipeline import At, Model, RowAccounting, StageRun, stage
 from etl.pipeline.outcome import Outcome, Trained
-from etl.tables.edos import INITIAL, WEAK_LABELS, WEAK_SCORES
-from etl.tables.subtitles import CLEAN_DIALOGUES
+from etl.subtitles.tables import CLEAN_DIALOGUES
 
 
 @stage(
@@ -31,7 +30,7 @@ def train_weak_labeler(
     run: StageRun,
 ) -> Trained:
     """Train the weak labeler of 41 classes on labelled sentences (EDOS 3.1)."""
-    from etl.training.recipes.classifiers import train_and_register_weak_labeler
+    from etl.edos.training.classifiers import train_and_register_weak_labeler
 
     return train_and_register_weak_labeler(run, options, labels, encoder, examples, transcripts)
 
@@ -52,7 +51,7 @@ def distil_weak_labeler(
     run: StageRun,
 ) -> Trained:
     """Train a small weak labeler on the labels and on the weak labeler's answers to unlabelled turns (ours)."""
-    from etl.training.recipes.distillation import train_and_register_weak_student
+    from etl.edos.training.distillation import train_and_register_weak_student
 
     texts = distinct_texts(dialogues, "turns.text")
     return train_and_register_weak_student(texts, run, options, labels, encoder, examples)

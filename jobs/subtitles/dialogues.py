@@ -4,27 +4,20 @@ from typing import Annotated
 
 from pyspark.sql import DataFrame
 
-from conf.subtitle_settings import CleaningSettings, TurnRules
 from etl.pipeline import At, FromFiles, Incremental, RowAccounting, StageRun, Units, stage
 from etl.pipeline.outcome import Outcome
 from etl.pipeline.spark_api import cached
+from etl.pipeline.tables.ops import WORK_VERSION
 from etl.subtitles import cleaning as cleaning_stage
 from etl.subtitles import published_pool as published
 from etl.subtitles import turn_scoring
 from etl.subtitles.cleaning_words import cleaning_words
 from etl.subtitles.dialogues import dialogues_between_silences
 from etl.subtitles.gaps import IN_SENTENCE, count_pairs, gap_histogram
+from etl.subtitles.settings import CleaningSettings, TurnRules
+from etl.subtitles.tables import CHOSEN_UPLOADS, CLEAN_DIALOGUES, DIALOGUES, FILES, GAPS, TURN_SCORES
 from etl.subtitles.trade_off import trade_off
 from etl.subtitles.turns import turns_of
-from etl.tables.ops import WORK_VERSION
-from etl.tables.subtitles import (
-    CHOSEN_UPLOADS,
-    CLEAN_DIALOGUES,
-    DIALOGUES,
-    FILES,
-    GAPS,
-    TURN_SCORES,
-)
 
 Languages = Annotated[tuple[str, ...], At("subtitles.languages")]
 SilenceSeconds = Annotated[float, At("subtitles.silence_seconds")]

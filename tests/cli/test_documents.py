@@ -4,11 +4,11 @@ from pathlib import Path
 
 from conf.settings import Settings
 from conf.taxonomy import load_taxonomy
-from etl.analysis.views import all_views
-from etl.analysis.without_spark import view_columns
 from etl.cli.chapters import arrows, chapters, picture
 from etl.cli.documents import outdated
 from etl.cli.setting_texts import leaves
+from etl.publishing.views import all_views
+from etl.publishing.without_spark import view_columns
 from jobs import all_stages
 
 ROOT = Path(__file__).resolve().parents[2]

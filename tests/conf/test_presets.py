@@ -2,10 +2,10 @@
 
 import pytest
 
-from conf.edos_settings import PRESETS
 from conf.errors import InputError
 from conf.settings import Settings, load_settings
 from conf.taxonomy import load_taxonomy
+from etl.edos.settings import PRESETS
 
 
 def test_released_is_the_default() -> None:

@@ -5,7 +5,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from etl.edos.choosing import choose_emotional, dialogue_confidence, emotional_confidence
-from etl.tables.edos import INITIAL
+from etl.edos.tables import INITIAL
 
 CONFIDENCES = {
     "a-0": [0.20, 0.90, 0.40],

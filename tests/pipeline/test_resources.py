@@ -18,7 +18,7 @@ from etl.pipeline.outcome import Outcome
 from etl.pipeline.planner import PipelineContext
 from etl.pipeline.stage_run import StageRun
 from etl.pipeline.stages import REGISTRY, stage
-from etl.tables import TABLES, Table
+from etl.pipeline.tables import TABLES, Table
 from jobs import all_stages
 from tests.stages import run_stages
 
@@ -148,7 +148,7 @@ def test_no_file_is_read_at_import() -> None:
         "    while caller and not caller.f_globals.get('__name__', '').startswith(('etl.', 'udfs.')):\n"
         "        caller = caller.f_back\n"
         "    module = caller.f_globals['__name__'] if caller else ''\n"
-        "    assert module.startswith('etl.analysis.'), (module, name)\n"
+        "    assert module.startswith('etl.publishing.'), (module, name)\n"
         "    return stored(name)\n"
         "stored = r.stored\n"
         "r.stored = refuse\n"

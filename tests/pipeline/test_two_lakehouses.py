@@ -6,7 +6,7 @@ from pyspark.sql import SparkSession
 
 from conf.settings import load_settings
 from etl.pipeline.lakehouse import Lakehouse
-from etl.tables import TABLES
+from etl.pipeline.tables import TABLES
 
 LEMMAS = TABLES["subtitles.lemmas"]
 WORDS = "SELECT word FROM subtitles.lemmas"

@@ -11,11 +11,11 @@ import pytest
 import yaml
 from pyspark.sql import DataFrame, SparkSession
 
-from conf.edos_settings import PublishingSettings
 from conf.errors import InputError
-from etl.analysis.dataset_card import card, restored_card, set_name, size_category
-from etl.analysis.findings import Findings
+from etl.edos.card import card, restored_card, set_name
+from etl.edos.settings import PublishingSettings
 from etl.pipeline.folders import Folders
+from etl.publishing.dataset_card import size_category
 from etl.publishing.exports import (
     MANIFEST,
     Manifest,
@@ -26,6 +26,7 @@ from etl.publishing.exports import (
     refuse_foreign,
     write_export,
 )
+from etl.publishing.findings import Findings
 
 TURNS = "array<struct<text: string, label: string, confidence: float>>"
 ROWS = f"dialogue_id string, movie_id string, split string, turns {TURNS}"

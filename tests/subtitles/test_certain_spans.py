@@ -7,12 +7,12 @@ from random import Random
 import pytest
 from pyspark.sql import SparkSession
 
-from conf.subtitle_settings import CleaningSettings
 from etl.pipeline.spark_api import cached
 from etl.subtitles.certain_spans import certain_spans
 from etl.subtitles.cleaning import clean_dialogues
 from etl.subtitles.cleaning_words import cleaning_words
-from etl.tables.subtitles import DIALOGUES
+from etl.subtitles.settings import CleaningSettings
+from etl.subtitles.tables import DIALOGUES
 
 # certainties of the turns, of the borders before them, the probability asked, places that stay, the runs
 CASES = {

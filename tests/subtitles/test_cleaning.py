@@ -8,14 +8,14 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.types import StructType
 
-from conf.subtitle_settings import CleaningSettings
 from etl.pipeline.outcome import Outcome
 from etl.pipeline.spark_api import cached
 from etl.subtitles import turn_rules as rule
 from etl.subtitles.cleaning import clean_dialogues
 from etl.subtitles.cleaning_words import cleaning_words
+from etl.subtitles.settings import CleaningSettings
+from etl.subtitles.tables import CLEAN_DIALOGUES, DIALOGUES
 from etl.subtitles.text_rules import spoken_text
-from etl.tables.subtitles import CLEAN_DIALOGUES, DIALOGUES
 from tests.frames import outcome_computed
 from tests.subtitles.cleaning_cases import cleaning_values
 from tests.subtitles.counts import count_turns

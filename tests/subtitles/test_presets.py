@@ -12,11 +12,11 @@ from pyspark.sql import functions as F
 from conf.cleaning_presets import CleaningRule, Mark, preset_of, rules_of
 from conf.errors import InputError
 from conf.settings import load_settings
-from conf.subtitle_settings import CleaningSettings
 from etl.common.labelled_files import labelled_rows
 from etl.edos.votes import dialogue_turns
 from etl.subtitles.cleaning import judge_turns
 from etl.subtitles.cleaning_words import cleaning_words
+from etl.subtitles.settings import CleaningSettings
 
 RULES = rules_of(CleaningSettings)
 PAPER_PRESET = preset_of(CleaningSettings, "paper")

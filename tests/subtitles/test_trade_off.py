@@ -3,8 +3,8 @@
 import pytest
 from pyspark.sql import SparkSession
 
+from etl.subtitles.tables import TURN
 from etl.subtitles.trade_off import trade_off
-from etl.tables.subtitles import TURN
 
 COLUMNS = f"turns array<{TURN}>, certainties array<float>, border_certainties array<float>, certainty float"
 
