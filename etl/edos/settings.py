@@ -106,7 +106,7 @@ class SelfLabelSettings(SelfLabelRules):
     )
 
 
-Choice = Literal["emotion", "emotion_and_certainty"]
+Choice = Literal["emotion", "emotion_and_certainty", "worth"]
 
 INTENTS = (
     "agreeing",
@@ -127,14 +127,52 @@ PRESETS: dict[str, dict[str, Any]] = {
         "training": {"weak_labeler": {"calibrated": False}, "emotion_classifier": {"calibrated": False}},
     },
     "trusted": {
-        "subtitles": {"cleaning": {"preset": "trusted", "min_certainty": 0.79, "certain_opening": False}},
-        "edos": {"choice": "emotion_and_certainty", "not_emotions": ["neutral", *INTENTS]},
+        "subtitles": {"cleaning": {"preset": "trusted", "min_certainty": 0.3}},
+        "edos": {"choice": "worth", "top_share": 0.15, "not_emotions": ["neutral", *INTENTS]},
     },
 }
 """Settings of each named set that differ from the defaults, which are those of ``released``."""
 
 
-class EdosSettings(Section):
+class WorthWeights(Part):
+    """Exponents of the parts of what a dialogue is worth, whose product ranks the dialogues; 0 leaves a part out."""
+
+    emotion: float = Field(1.0, ge=0, description="ours: the dialogue's weak confidence in emotions")
+    certainty: float = Field(2.0, ge=0, description="ours: the probability that all its borders are right")
+    content: float = Field(1.0, ge=0, description="ours: how much it says")
+    exchange: float = Field(2.0, ge=0, description="ours: how many turns take up the turn before")
+    variety: float = Field(1.0, ge=0, description="ours: the share of turns that are no formulas")
+
+
+class ChoiceRules(Part):
+    """How many dialogues are chosen as emotional, and by what (EDOS 3.1)."""
+
+    top_n: int = Field(1_000_000, ge=1, description="EDOS 3.1: the most confident dialogues")
+    top_share: float | None = added(
+        None,
+        gt=0,
+        le=1,
+        description="ours: the chosen dialogues have at most this share of the turns of all clean dialogues; the"
+        " paper's 2.83 of 19 million are 0.15; null: any",
+    )
+    dialogue_confidence: DialogueConfidence = Field(
+        "mean",
+        description="how turns' weak confidences make a dialogue's; the paper does not say, but its choice is shorter"
+        " (2.83 turns) than its pool (4.75), as by the mean, and more by the minimum; by the maximum it is longer",
+    )
+    choice: Choice = Field(
+        "emotion",
+        description="what the dialogues are ranked by: weak confidence (EDOS 3.1); ours: that times the probability"
+        " that all borders are right; worth: and times what they say (docs/edos.md)",
+    )
+    not_emotions: tuple[str, ...] = Field(
+        ("neutral", "questioning"),
+        description="labels whose confidence makes no dialogue emotional; none: the confidence alone decides",
+    )
+    worth: WorthWeights = added(WorthWeights())
+
+
+class EdosSettings(ChoiceRules):
     preset: Literal["released", "paper", "trusted"] = Field(
         "released",
         description="named set, whose values any other setting overrides: as the rows are that the authors"
@@ -168,21 +206,6 @@ class EdosSettings(Section):
         (),
         description="files of EDOS as its authors published it (dialogue_id, text, label or emotion, confidence, a row"
         " a turn): edos.dialogues of a set of its own (lakehouse.set), in place of one's own labels",
-    )
-    top_n: int = Field(1_000_000, ge=1, description="EDOS 3.1: the most confident dialogues")
-    dialogue_confidence: DialogueConfidence = Field(
-        "mean",
-        description="how turns' weak confidences make a dialogue's; the paper does not say, but its choice is shorter"
-        " (2.83 turns) than its pool (4.75), as by the mean, and more by the minimum; by the maximum it is longer",
-    )
-    choice: Choice = Field(
-        "emotion",
-        description="what the dialogues are ranked by: weak confidence (EDOS 3.1); ours: that times the probability"
-        " that all borders are right",
-    )
-    not_emotions: tuple[str, ...] = Field(
-        ("neutral", "questioning"),
-        description="labels whose confidence makes no dialogue emotional; none: the confidence alone decides",
     )
     validation_share: float = Field(
         0.1, gt=0, lt=1, description="of all crowd labels; the authors' script: 0.2 (60, 20 and 20 %)"

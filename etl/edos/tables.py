@@ -40,7 +40,10 @@ INITIAL = Table(
     confidence float COMMENT 'the score that edos.choice ranks by',
     turns array<string>,
     emotion float COMMENT 'from the weak confidences of its turns, by edos.dialogue_confidence',
-    certainty float COMMENT 'probability that all its borders are right'
+    certainty float COMMENT 'probability that all its borders are right',
+    content float COMMENT 'how much it says, 0 to 1, by its content words; null where edos.choice is not worth',
+    exchange float COMMENT 'share of its turns that take up the turn before, others counting 0.3; null likewise',
+    formulas float COMMENT 'share of its turns that say next to nothing, such as greetings; null likewise'
     """,
     ("dialogue_id",),
     {"confidence_is_a_share": "confidence BETWEEN 0 AND 1"},

@@ -1,10 +1,17 @@
-"""Runs of turns whose borders are right with a given probability: data sets that one can trust (ours)."""
+"""Runs of turns that are right with a given probability, or worth most: data sets that one can trust (ours)."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from typing import Any
 
+import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
+
+from etl.common.dialogue_content import Said, best_spans, span_worth
+
+_compute: Any = pc
 
 SPAN = "struct<first: int, size: int, certainty: float>"
 """A run of kept turns: the place of its first among the kept turns, how many, and its certainty."""
@@ -75,13 +82,66 @@ def certain_spans(
     return spans[::-1]
 
 
-def with_spans(dialogues: DataFrame, least: float, min_turns: int, *, opening_counts: bool = True) -> DataFrame:
+MOST_TURNS = 10
+"""Of a span that is chosen by its worth."""
+
+
+def worthy_spans(
+    texts: Sequence[str],
+    certainties: Sequence[float],
+    opening: Sequence[float],
+    least: float,
+    function_words: Collection[str],
+    *,
+    places: Sequence[int] | None = None,
+    min_turns: int = 2,
+) -> list[tuple[int, int, float]]:
+    """Return the runs of turns that are worth most together, none of which overlap (``dialogue_content.span_worth``).
+
+    Args:
+        texts: of the turns that stay.
+        certainties, opening, least, places, min_turns: see :func:`certain_spans`; a run has ``MOST_TURNS`` at most.
+
+    Returns:
+        (first, size, probability) of each run in order; first counts the turns that stay.
+    """
+    kept = list(range(len(certainties))) if places is None else list(places)
+    said = [Said.of(text, function_words) for text in texts]
+    found: dict[tuple[int, int], float] = {}
+
+    def worths() -> Iterator[tuple[int, int, float]]:
+        for end in range(1, len(kept) + 1):
+            together = 1.0
+            after = kept[end - 1] + 1
+            for first in range(end - 1, max(-1, end - 1 - MOST_TURNS), -1):
+                for raw in range(kept[first], after):
+                    together *= certainties[raw]
+                after = kept[first]
+                if round(together, 4) < least:
+                    break
+                probability = round(together * opening[kept[first]], 4)
+                if end - first >= min_turns and probability >= least:
+                    found[first, end] = probability
+                    yield first, end, span_worth(said[first:end], probability)
+
+    return [(first, end - first, found[first, end]) for first, end in best_spans(worths())]
+
+
+def with_spans(
+    dialogues: DataFrame,
+    least: float,
+    min_turns: int,
+    *,
+    opening_counts: bool = True,
+    function_words: Collection[str] | None = None,
+) -> DataFrame:
     """Add column ``spans``, array<struct<first, size, certainty>>, of :func:`certain_spans`.
 
     Args:
         dialogues: certainties and border_certainties of the raw turns, and places of the turns that stay among them.
             Without certainties (tables of older runs) all turns are one span of unknown certainty.
         least, min_turns: see :func:`certain_spans`.
+        function_words: with them :func:`worthy_spans` chooses the runs, by the texts of ``turns``.
         opening_counts: whether the border before a run's first turn counts; otherwise that turn may lack its beginning,
             and more runs are found.
     """
@@ -91,7 +151,9 @@ def with_spans(dialogues: DataFrame, least: float, min_turns: int, *, opening_co
             lists = [batch.column(name).to_pylist() for name in ("certainties", "border_certainties", "places")]
             if not opening_counts:
                 lists[1] = [None] * batch.num_rows
-            found = [_spans(*row, least=least, min_turns=min_turns) for row in zip(*lists, strict=True)]
+            lists.append([None] * batch.num_rows if function_words is None else _texts(batch))
+            rules: dict[str, Any] = {"least": least, "min_turns": min_turns, "function_words": function_words}
+            found = [_spans(*row, **rules) for row in zip(*lists, strict=True)]
             yield pa.RecordBatch.from_arrays([*batch.columns, pa.array(found, kind)], [*batch.schema.names, "spans"])
 
     kind = pa.list_(pa.struct([("first", pa.int32()), ("size", pa.int32()), ("certainty", pa.float32())]))
@@ -99,13 +161,30 @@ def with_spans(dialogues: DataFrame, least: float, min_turns: int, *, opening_co
     return dialogues.mapInArrow(add, f"{columns}, spans array<{SPAN}>")
 
 
+def _texts(batch: pa.RecordBatch) -> list[list[str]]:
+    turns = batch.column("turns")
+    texts = _compute.struct_field(turns.flatten(), "text")
+    bounds = np.concatenate([[0], np.cumsum(np.asarray(_compute.list_value_length(turns)))])
+    return pa.ListArray.from_arrays(pa.array(bounds, pa.int32()), texts).to_pylist()
+
+
 def _spans(
-    certainties: list[float] | None, opening: list[float] | None, places: list[int], *, least: float, min_turns: int
+    certainties: list[float] | None,
+    opening: list[float] | None,
+    places: list[int],
+    texts: list[str] | None,
+    *,
+    least: float,
+    min_turns: int,
+    function_words: Collection[str] | None,
 ) -> list[dict[str, float | None]]:
     if certainties is None:
         return [{"first": 0, "size": len(places), "certainty": None}] if places else []
     opening = [1.0] * len(certainties) if opening is None else opening
-    found = certain_spans(certainties, opening, least, places=places, min_turns=min_turns)
+    if texts is None or function_words is None:
+        found = certain_spans(certainties, opening, least, places=places, min_turns=min_turns)
+    else:
+        found = worthy_spans(texts, certainties, opening, least, function_words, places=places, min_turns=min_turns)
     return [{"first": first, "size": size, "certainty": probability} for first, size, probability in found]
 
 

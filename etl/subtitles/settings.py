@@ -198,11 +198,13 @@ class CleaningSettings(Section):
         le=1,
         description="ours: the turns that stay are right with this probability; null: all stay",
     )
-    certain_turns: Literal["spans", "first"] = rule(
+    certain_turns: Literal["spans", "first", "worth"] = rule(
         "spans",
         Mark.OURS,
-        description="ours: which turns min_certainty keeps: all runs of a dialogue whose borders are right together, or"
-        " its first turns while all so far are right",
+        trusted="worth",
+        description="ours: which turns min_certainty keeps: all runs of a dialogue whose borders are right together,"
+        " its first turns while all so far are right, or the runs that are worth most: by what they say, whether their"
+        " turns take each other up, and certainty (docs/edos.md)",
     )
     certain_opening: bool = rule(
         True,

@@ -5,14 +5,16 @@ from typing import Annotated
 from pyspark.sql import DataFrame
 
 from conf.taxonomy import Taxonomy
+from conf.wordlists import words_in_languages
 from etl.common.hashes import distinct_texts
 from etl.edos.choosing import choose_emotional
-from etl.edos.settings import Choice, DialogueConfidence, WeakLabelerSettings, WeakStudentSettings
+from etl.edos.settings import ChoiceRules, WeakLabelerSettings, WeakStudentSettings
 from etl.edos.tables import INITIAL, WEAK_LABELS, WEAK_SCORES
 from etl.edos.turn_labels import weak_labels_of_turns
 from etl.llm.model_stages import model_stage, text_scores
 from etl.pipeline import At, Model, RowAccounting, StageRun, stage
 from etl.pipeline.outcome import Outcome, Trained
+from etl.pipeline.spark_api import cached
 from etl.subtitles.tables import CLEAN_DIALOGUES
 
 
@@ -79,18 +81,18 @@ def label_weakly(dialogues: DataFrame, scores: DataFrame, run: StageRun) -> Outc
     writes=INITIAL,
     units="dialogues",
     version=2,
+    resources=("function_words.txt", "languages/*"),
 )
 def select_emotional(
     dialogues: DataFrame,
     weak_labels: DataFrame,
-    top_n: Annotated[int, At("edos.top_n")],
-    confidence: Annotated[DialogueConfidence, At("edos.dialogue_confidence")],
-    choice: Annotated[Choice, At("edos.choice")],
-    not_emotions: Annotated[tuple[str, ...], At("edos.not_emotions")],
+    rules: ChoiceRules,
+    languages: Annotated[tuple[str, ...], At("subtitles.languages")],
     run: StageRun,
 ) -> Outcome:
     """Choose the N emotional dialogues by the confidence of their weak labels: EDOS (initial) (EDOS 3.1)."""
     pool = dialogues.count()
-    if top_n >= pool:
-        run.say(f"warning: edos.top_n={top_n:,} chooses all of {pool:,} dialogues; the paper takes a quarter")
-    return choose_emotional(dialogues, weak_labels, top_n, confidence, choice, not_emotions)
+    if rules.top_n >= pool and rules.top_share is None:
+        run.say(f"warning: edos.top_n={rules.top_n:,} chooses all of {pool:,} dialogues; the paper takes a quarter")
+    words = words_in_languages(languages, "function_words")
+    return choose_emotional(dialogues, weak_labels, rules, words, cached)

@@ -84,7 +84,14 @@ def published_pool(
     from_files=FromFiles(published.SETTING, published_pool, RowAccounting("turns", rows_out="sum(size(turns))")),
     units=RowAccounting("turns", "sum(size(turns))", "sum(size(turns))"),
     version=13,
-    resources=("not_names.txt", "profanity.txt", "address_words.txt", "languages/*", "credit_patterns.yaml"),
+    resources=(
+        "not_names.txt",
+        "profanity.txt",
+        "address_words.txt",
+        "function_words.txt",
+        "languages/*",
+        "credit_patterns.yaml",
+    ),
 )
 def clean_dialogues(
     dialogues: DataFrame, cleaning: CleaningSettings, languages: Languages, silence_seconds: SilenceSeconds

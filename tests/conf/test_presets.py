@@ -35,10 +35,12 @@ def test_emo_pillars_paper_rejects_nothing_that_can_be_read() -> None:
     assert both.edos.self_labels.confidence == 0.9
 
 
-def test_trusted_asks_for_certain_turns() -> None:
+def test_trusted_asks_for_dialogues_that_are_worth_most() -> None:
     settings = load_settings("local", [], ["edos.preset=trusted"])
-    assert settings.edos.choice == "emotion_and_certainty"
-    assert settings.subtitles.cleaning.min_certainty == 0.79
+    assert settings.edos.choice == "worth"
+    assert settings.edos.top_share == 0.15
+    assert settings.subtitles.cleaning.certain_turns == "worth"
+    assert settings.subtitles.cleaning.min_certainty == 0.3
     labels = load_taxonomy("edos").labels
     assert set(settings.edos.not_emotions) == {one.label for one in labels if one.kind != "emotion"}
 

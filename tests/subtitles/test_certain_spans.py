@@ -8,7 +8,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from etl.pipeline.spark_api import cached
-from etl.subtitles.certain_spans import certain_spans
+from etl.subtitles.certain_spans import certain_spans, worthy_spans
 from etl.subtitles.cleaning import clean_dialogues
 from etl.subtitles.cleaning_words import cleaning_words
 from etl.subtitles.settings import CleaningSettings
@@ -92,6 +92,59 @@ def test_spans_become_dialogues_and_the_rest_is_in_the_ledger(spark: SparkSessio
     assert outcome.dropped is not None
     dropped = {one["id"]: one["reason"] for one in outcome.dropped.collect()}
     assert dropped == {"9-40/2": "uncertain_turn", "9-40/3": "uncertain_turn", "9-40/4": "nothing_said"}
+
+
+WORTHY = [
+    "Hello .",
+    "Hello , Anna .",
+    "Your brother sold the farm without a word to anybody .",
+    "Because nobody in this family ever listens to him !",
+    "He gambled the money away , and mother cried all night .",
+    "Taxi !",
+]
+
+
+@pytest.mark.parametrize(
+    ("certainties", "expected"),
+    [
+        ([0.9] * 6, [(2, 3, 0.6561)]),
+        ([0.99] * 6, [(2, 3, 0.9606)]),
+        ([0.9, 0.9, 0.9, 0.2, 0.9, 0.9], []),
+        ([0.9, 0.9, 0.9, 0.9, 0.4, 0.9], [(2, 2, 0.729)]),
+        ([0.9, 0.9, 0.4, 0.9, 0.9, 0.9], [(3, 2, 0.729)]),
+    ],
+)
+def test_the_spans_that_are_worth_most_say_something(certainties: list[float], expected: list[tuple]) -> None:
+    words = frozenset(cleaning_words().function_words)
+    found = worthy_spans(WORTHY, certainties, [0.9] * 4 + [0.9, 0.99], 0.5, words)
+    if certainties[0] == 0.99:
+        found = worthy_spans(WORTHY, certainties, [0.99] * 6, 0.5, words)
+    assert found == [(first, size, pytest.approx(probability, abs=1e-4)) for first, size, probability in expected]
+
+
+def test_a_worthy_span_reaches_over_a_turn_that_went_alone() -> None:
+    words = frozenset(cleaning_words().function_words)
+    kept = [0, 1, 2, 4]
+    texts = [WORTHY[place] for place in kept]
+    assert worthy_spans(texts, [0.9] * 5, [1.0] * 5, 0.5, words, places=kept) == [(2, 2, pytest.approx(0.729))]
+    assert worthy_spans([], [], [], 0.5, words) == []
+
+
+def test_cleaning_cuts_out_the_spans_that_are_worth_most(spark: SparkSession) -> None:
+    turns = [(text, 1_000 * n, 1_000 * n + 900, n, n) for n, text in enumerate(WORTHY)]
+    lists = ([0.9] * 6, ["mark"] * 6, [0.9] * 6, [None] * 6)
+    row = ("9-0", "9.xml", "9", "77", "v2018", "en", 1999, ["Drama"], turns, *lists, 1)
+    dialogues = spark.createDataFrame([row], DIALOGUES.schema).drop("work_version")
+    rules = CleaningSettings(preset="trusted", min_certainty=0.5)
+    outcome = clean_dialogues(dialogues, rules, cleaning_words(), persist=cached)
+    (one,) = outcome.rows.collect()
+    assert one["dialogue_id"] == "9-2"
+    assert [turn["text"] for turn in one["turns"]] == WORTHY[2:5]
+    assert one["certainty"] == pytest.approx(0.6561, abs=1e-4)
+    assert outcome.dropped is not None
+    details = {row["id"]: row["detail"] for row in outcome.dropped.collect() if row["reason"] == "uncertain_turn"}
+    assert set(details) == {"9-0/0", "9-0/1", "9-0/5"}
+    assert details["9-0/5"] == "in none of the spans that are worth most with a certainty of 0.5 or more: Taxi !"
 
 
 def test_without_min_certainty_a_dialogue_says_how_certain_it_is(spark: SparkSession) -> None:
