@@ -50,7 +50,9 @@ def test_how_turns_make_a_dialogues_confidence(spark: SparkSession, how: str, ex
 def test_the_top_n_by_confidence_ties_by_id_and_the_rest_in_the_ledger(spark: SparkSession) -> None:
     dialogues, labels = choosing_frames(spark)
     outcome = choose_emotional(
-        dialogues.repartition(3), labels.repartition(4), ChoiceRules(top_n=2, dialogue_confidence="max")
+        dialogues.repartition(3),
+        labels.repartition(4),
+        ChoiceRules(top_n=2, dialogue_confidence="max", not_emotions=()),
     )
     assert outcome.rows.schema.simpleString() == INITIAL.schema.simpleString()
     rows = sorted(outcome.rows.collect(), key=lambda row: row["rank"])
