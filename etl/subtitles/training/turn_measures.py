@@ -1,5 +1,6 @@
 """How often the linear turn segmenter is right at borders that it has not seen, by kind of border (EDOS 3.1)."""
 
+import time
 from collections.abc import Iterator, Sequence
 
 import numpy as np
@@ -14,6 +15,8 @@ from etl.subtitles.training.turn_segmenter import labelled, linear_training, pai
 from etl.subtitles.turn_scoring import PairScorer, with_margins
 
 BINS = 10
+EPISODES = (25, 50, 100, 200, 400)
+"""Numbers of episodes that the curve is drawn by."""
 KNOWN = (BETWEEN_CUES, WITHIN_CUES)
 
 
@@ -51,7 +54,7 @@ def border_figures(label: np.ndarray, log_odds: np.ndarray) -> dict[str, float]:
 
 HEADER = (
     f"{'learned from':<26}{'judged on':<26}{'borders':>8}{'right':>7}{'floor':>7}{'AUC':>7}{'changes':>8}{'true':>6}"
-    f"{'error':>7}{'sure half':>10}"
+    f"{'error':>7}{'sure half':>10}  trained"
 )
 
 
@@ -75,7 +78,8 @@ def measure_turn_segmenter(
     """Print the figures of the packaged segmenter, of one trained as ``train_turn_segmenter`` does, and by series.
 
     Each series of the subtitles with known speakers is held out whole once: the segmenter begins with no weights and
-    learns from the other series, and where they are two or more from each of them alone.
+    learns from the other series, and where they are two or more from each of them alone. Where the options name series,
+    these alone are held out, and the segmenter also learns from fewer episodes of the others.
     """
     training, held_out = pairs_apart(files, options, examples, held_out=options.subtitle_pairs)
     training, held_out = training.persist(), held_out.persist()
@@ -88,11 +92,23 @@ def measure_turn_segmenter(
     series = F.substring_index("split_group", "/", 1)
     known = training.unionByName(held_out).where(F.col("source").isin(*KNOWN)).persist()
     names = sorted(row[0] for row in known.select(series).distinct().collect())
-    for name in names:
-        others = [one for one in names if one != name]
-        for learned in [others, *([one] for one in others if len(others) > 1)]:
-            if not learned:
-                continue
-            scorer = train_border_segmenter(known.where(series.isin(*learned)), language, no_start(language))
-            for source, found in _judged(known.where(series == name), scorer):
-                run.say(figures_line(", ".join(learned), f"{name}, {source}", found))
+    for name in options.held_out or names:
+        judged = known.where(series == name)
+        learned = [one for one in names if one != name]
+        for others in [learned, *([one] for one in learned if len(learned) > 1)] if learned else []:
+            _tell(run, known.where(series.isin(*others)), judged, language, ", ".join(others), name)
+        for count in EPISODES if options.held_out else ():
+            groups = known.where(series != name).select("split_group").distinct()
+            if groups.count() <= count:
+                break
+            some = groups.orderBy(F.sha2("split_group", 256)).limit(count)
+            _tell(run, known.join(F.broadcast(some), "split_group"), judged, language, f"{count} episodes", name)
+
+
+def _tell(run: StageRun, known: DataFrame, judged: DataFrame, language: str, learned: str, name: str) -> None:
+    """Train from no weights, and print the figures on a series that was held out."""
+    start = time.monotonic()
+    scorer = train_border_segmenter(known, language, no_start(language))
+    seconds = time.monotonic() - start
+    for source, found in _judged(judged, scorer):
+        run.say(figures_line(learned, f"{name}, {source}", found) + f"{seconds:>8.0f} s")
