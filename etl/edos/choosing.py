@@ -78,13 +78,12 @@ def ranked(scored: DataFrame) -> DataFrame:
 
 RULES: Mapping[str, tuple[str, ...]] = {
     "emotion": ("emotion",),
-    "emotion_and_certainty": ("emotion", "certainty"),
     "worth": ("emotion", "certainty", "content", "exchange", "variety"),
 }
 """The parts that each rule multiplies. EDOS 3.1 chooses by the confidence of the weak labels alone (``emotion``).
 
-``emotion_and_certainty`` is ours: the probability that the dialogue is emotional and rightly cut, were the two
-independent. ``worth``, ours: that, and what the dialogue says (``dialogue_content``).
+``worth`` is ours: the probability that the dialogue is emotional and rightly cut, were the two independent, times what
+it says (``dialogue_content``).
 """
 SAID = ("content", "exchange", "formulas")
 """Columns of what a dialogue says; ``variety`` is 1 - formulas."""

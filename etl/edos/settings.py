@@ -106,7 +106,7 @@ class SelfLabelSettings(SelfLabelRules):
     )
 
 
-Choice = Literal["emotion", "emotion_and_certainty", "worth"]
+Choice = Literal["emotion", "worth"]
 
 INTENTS = (
     "agreeing",
@@ -127,7 +127,7 @@ PRESETS: dict[str, dict[str, Any]] = {
         "training": {"weak_labeler": {"calibrated": False}, "emotion_classifier": {"calibrated": False}},
     },
     "trusted": {
-        "subtitles": {"cleaning": {"preset": "trusted", "min_certainty": 0.3}},
+        "subtitles": {"cleaning": {"preset": "trusted"}},
         "edos": {"choice": "worth", "top_share": 0.15, "not_emotions": ["neutral", *INTENTS]},
     },
 }
@@ -162,8 +162,8 @@ class ChoiceRules(Part):
     )
     choice: Choice = Field(
         "emotion",
-        description="what the dialogues are ranked by: weak confidence (EDOS 3.1); ours: that times the probability"
-        " that all borders are right; worth: and times what they say (docs/edos.md)",
+        description="what the dialogues are ranked by: weak confidence (EDOS 3.1); worth, ours: that times the"
+        " probability that all borders are right and what they say (docs/edos.md)",
     )
     not_emotions: tuple[str, ...] = Field(
         ("neutral", "questioning"),
@@ -176,7 +176,7 @@ class EdosSettings(ChoiceRules):
     preset: Literal["released", "paper", "trusted"] = Field(
         "released",
         description="named set, whose values any other setting overrides: as the rows are that the authors"
-        " released, as the paper's words are, or ours for use: certain turns, chosen by emotion and certainty",
+        " released, as the paper's words are, or ours for use: whole exchanges, chosen by what they are worth",
     )
     taxonomy: Taxonomy = Field(
         default_factory=partial(load_taxonomy, "edos"),

@@ -194,22 +194,12 @@ class CleaningSettings(Section):
         None,
         Mark.OURS,
         paper=None,
+        trusted=0.3,
         ge=0,
         le=1,
-        description="ours: the turns that stay are right with this probability; null: all stay",
-    )
-    certain_turns: Literal["spans", "first", "worth"] = rule(
-        "spans",
-        Mark.OURS,
-        trusted="worth",
-        description="ours: which turns min_certainty keeps: all runs of a dialogue whose borders are right together,"
-        " its first turns while all so far are right, or the runs that are worth most: by what they say, whether their"
-        " turns take each other up, and certainty (docs/edos.md)",
-    )
-    certain_opening: bool = rule(
-        True,
-        Mark.OURS,
-        description="ours: the border before a run's first turn counts, too; false: that turn may lack its beginning",
+        description="ours: of each dialogue stay the spans that are worth most, by what they say, whether their turns"
+        " take each other up and how certain they are, whose borders are right with this probability at least"
+        " (docs/edos.md); null: all turns stay",
     )
     drop_profane: bool = rule(
         False, Mark.OURS, paper=False, description="ours: dialogues with a word of conf/profanity.txt go"

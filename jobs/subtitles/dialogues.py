@@ -102,9 +102,9 @@ def clean_dialogues(
 
 
 @stage(manual=True, reads=(CLEAN_DIALOGUES,), writes=None, shows="a table by the probability asked")
-def measure_certainty(clean: DataFrame, run: StageRun) -> None:
+def measure_certainty(clean: DataFrame, languages: Languages, run: StageRun) -> None:
     """Print what `subtitles.cleaning.min_certainty` costs: dialogues, turns and told faults by its value (ours)."""
-    run.say(f"{'way':<7}{'asked':>6}{'dialogues':>11}{'of pool':>9}{'turns':>7}{'tokens':>8}{'told faults':>13}")
-    for row in trade_off(cached(clean)):
+    run.say(f"{'asked':>6}{'dialogues':>11}{'of pool':>9}{'turns':>7}{'tokens':>8}{'told faults':>13}")
+    for row in trade_off(cached(clean), frozenset(cleaning_words(languages).function_words)):
         figures = f"{row['share']:>9.1%}{row['turns']:>7.2f}{row['tokens']:>8.1f}{row['faults']:>13.1%}"
-        run.say(f"{row['way']:<7}{row['asked']:>6}{row['dialogues']:>11,.0f}{figures}")
+        run.say(f"{row['asked']:>6}{row['dialogues']:>11,.0f}{figures}")

@@ -39,7 +39,6 @@ def test_trusted_asks_for_dialogues_that_are_worth_most() -> None:
     settings = load_settings("local", [], ["edos.preset=trusted"])
     assert settings.edos.choice == "worth"
     assert settings.edos.top_share == 0.15
-    assert settings.subtitles.cleaning.certain_turns == "worth"
     assert settings.subtitles.cleaning.min_certainty == 0.3
     labels = load_taxonomy("edos").labels
     assert set(settings.edos.not_emotions) == {one.label for one in labels if one.kind != "emotion"}
@@ -72,17 +71,17 @@ def test_several_processes_do_not_learn_from_transcripts() -> None:
 
 @pytest.mark.parametrize("preset", PRESETS)
 def test_other_settings_override_the_preset(preset: str) -> None:
-    given = [f"edos.preset={preset}", "subtitles.cleaning.min_certainty=0.6", "edos.choice=emotion_and_certainty"]
+    given = [f"edos.preset={preset}", "subtitles.cleaning.min_certainty=0.6", "edos.choice=worth"]
     settings = load_settings("local", [], given)
     assert settings.subtitles.cleaning.min_certainty == 0.6
-    assert settings.edos.choice == "emotion_and_certainty"
+    assert settings.edos.choice == "worth"
 
 
 def test_a_profile_overrides_the_preset_and_what_it_leaves_stays() -> None:
     own = {"edos": {"preset": "trusted"}, "subtitles": {"cleaning": {"min_certainty": None}}}
     settings = Settings.model_validate(own)
     assert settings.subtitles.cleaning.min_certainty is None
-    assert settings.edos.choice == "emotion_and_certainty"
+    assert settings.edos.choice == "worth"
 
 
 def test_an_unknown_preset_is_refused() -> None:

@@ -85,22 +85,21 @@ def test_neutral_and_questioning_make_no_dialogue_emotional(spark: SparkSession)
     assert found() == {"a": 0.695, "b": 0.9}
 
 
-RULED = {
-    "emotion": ["b-0", "a-0", "c-0", "d-0"],
-    "emotion_and_certainty": ["a-0", "c-0", "b-0", "d-0"],
-}
-
-
-@pytest.mark.parametrize(("rule", "expected"), RULED.items())
-def test_a_rule_ranks_by_emotion_by_certainty_or_by_both(spark: SparkSession, rule: str, expected: list) -> None:
+def test_worth_without_the_parts_that_are_said_is_emotion_times_certainty(spark: SparkSession) -> None:
     dialogues, labels = choosing_frames(spark)
     certainty = F.create_map(*(F.lit(part) for pair in {"a-0": 0.9, "b-0": 0.2, "c-0": 0.8}.items() for part in pair))
     certain = dialogues.withColumn("certainty", certainty[F.col("dialogue_id")])
-    outcome = choose_emotional(certain, labels, ChoiceRules(choice=rule, not_emotions=()))
+    named = labels.withColumn("label", F.lit("sad"))
+    weights = WorthWeights(certainty=1, content=0, exchange=0, variety=0)
+    outcome = choose_emotional(certain, named, ChoiceRules(choice="worth", worth=weights))
     rows = sorted(outcome.rows.collect(), key=lambda row: row["rank"])
-    assert [row["dialogue_id"] for row in rows] == expected
-    (first,) = (row for row in rows if row["dialogue_id"] == "a-0")
-    assert (first["emotion"], first["certainty"]) == pytest.approx((0.5, 0.9))
+    assert [(row["dialogue_id"], round(row["confidence"], 4)) for row in rows] == [
+        ("a-0", 0.45),
+        ("c-0", 0.4),
+        ("b-0", 0.14),
+        ("d-0", 0.0),
+    ]
+    assert (rows[0]["emotion"], rows[0]["certainty"]) == pytest.approx((0.5, 0.9))
 
 
 TALKS = {

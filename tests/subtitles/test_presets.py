@@ -64,7 +64,7 @@ def test_each_setting_but_the_preset_says_where_its_rule_comes_from() -> None:
     assert {rule.setting for rule in RULES} == set(CleaningSettings.model_fields) - {"preset"}
 
 
-WITHOUT_EFFECT = {"near_duplicate_jaccard", "certain_turns", "certain_opening", "quoted_match"}
+WITHOUT_EFFECT = {"near_duplicate_jaccard", "quoted_match"}
 """Settings without effect while those that they belong to are off."""
 
 
