@@ -169,6 +169,69 @@ def places_for(scored: DataFrame, share: float) -> int:
     return places
 
 
+def scored_by(
+    rules: ChoiceRules, dialogues: DataFrame, weak_labels: DataFrame, function_words: Collection[str]
+) -> DataFrame:
+    """Return :func:`scored_dialogues` with what a dialogue says, null where the rule does not ask for it."""
+    scored = scored_dialogues(dialogues, weak_labels, rules.dialogue_confidence, rules.not_emotions)
+    if rules.choice == "worth":
+        return with_said(scored, function_words)
+    return scored.select("*", *(F.lit(None).cast("double").alias(name) for name in SAID))
+
+
+def _in_order(scored: DataFrame, rules: ChoiceRules) -> tuple[DataFrame, int]:
+    """Return dialogue_id, confidence and rank of the dialogues, and how many of them are chosen."""
+    score = score_of(rules.choice, rules.worth.model_dump() if rules.choice == "worth" else {})
+    places = scored.select("dialogue_id", F.size("turns").alias("size"), score.alias("score"))
+    top_n = rules.top_n if rules.top_share is None else min(rules.top_n, places_for(places, rules.top_share))
+    return ranked(places.select("dialogue_id", (F.col("score") / F.lit(PLACES)).alias("confidence"))), top_n
+
+
+CURVE = (0.01, 0.02, 0.05, 0.1, 0.15, 0.3, 0.6, 1.0)
+"""Shares of the clean dialogues' turns that the curve is drawn by."""
+
+
+def choice_curve(
+    scored: DataFrame, rules: ChoiceRules, persist: Callable[[DataFrame], DataFrame], shares: Sequence[float] = CURVE
+) -> list[dict[str, float]]:
+    """Return what a choice of each size has: what `edos.top_share` gives and costs.
+
+    Args:
+        scored: from :func:`scored_by`.
+        rules: the order.
+        persist: called on a frame that is read for each share.
+        shares: of the turns of all dialogues with a weak label.
+
+    Returns:
+        share, dialogues, films, turns (a dialogue), tokens (a turn), faults (1 minus the mean certainty, null if
+        unknown), short (share of the dialogues of two turns with fewer than 24 tokens), emotion (mean).
+    """
+    known = scored.filter(F.col("emotion").isNotNull())
+    order, _ = _in_order(known, rules)
+    texts = F.aggregate("turns", F.lit(0), lambda n, text: n + F.size(F.split(text, " ")))
+    columns = ("dialogue_id", "movie_id", "certainty", "emotion")
+    sizes = known.select(*columns, F.size("turns").alias("size"), texts.alias("tokens"))
+    frame = persist(sizes.join(order, "dialogue_id"))
+    places = frame.select("size", rounded_confidence(F.col("confidence")).alias("score"))
+    found = []
+    for share in shares:
+        (row,) = (
+            frame.filter(F.col("rank") <= places_for(places, share))
+            .agg(
+                F.count("*").alias("dialogues"),
+                F.countDistinct("movie_id").alias("films"),
+                F.avg("size").alias("turns"),
+                (F.sum("tokens") / F.sum("size")).alias("tokens"),
+                (1 - F.avg("certainty")).alias("faults"),
+                F.avg(((F.col("size") == 2) & (F.col("tokens") < 24)).cast("double")).alias("short"),
+                F.avg("emotion").alias("emotion"),
+            )
+            .collect()
+        )
+        found.append({"share": share, **row.asDict()})
+    return found
+
+
 def choose_emotional(
     dialogues: DataFrame,
     weak_labels: DataFrame,
@@ -188,17 +251,10 @@ def choose_emotional(
     Returns:
         Outcome of ``edos.initial``. The unit is the dialogue.
     """
-    scored = scored_dialogues(dialogues, weak_labels, rules.dialogue_confidence, rules.not_emotions)
-    by_said = rules.choice == "worth"
-    if by_said:
-        scored = persist(with_said(scored, function_words))
+    scored = scored_by(rules, dialogues, weak_labels, function_words)
+    scored = persist(scored) if rules.choice == "worth" else scored
     known = F.col("emotion").isNotNull()
-    weights = rules.worth.model_dump() if by_said else {}
-    places = scored.filter(known).select(
-        "dialogue_id", F.size("turns").alias("size"), score_of(rules.choice, weights).alias("score")
-    )
-    top_n = rules.top_n if rules.top_share is None else min(rules.top_n, places_for(places, rules.top_share))
-    order = ranked(places.select("dialogue_id", (F.col("score") / F.lit(PLACES)).alias("confidence")))
+    order, top_n = _in_order(scored.filter(known), rules)
     chosen = order.filter(F.col("rank") <= top_n)
     rows = scored.join(chosen, "dialogue_id")
     named = "confidence" if rules.choice == "emotion" else rules.choice.replace("_", " ")
@@ -220,7 +276,7 @@ def choose_emotional(
             "turns",
             F.col("emotion").cast("float"),
             F.col("certainty").cast("float"),
-            *((F.col(name) if by_said else F.lit(None)).cast("float").alias(name) for name in SAID),
+            *(F.col(name).cast("float") for name in SAID),
         ),
         below.unionByName(unlabelled),
     )

@@ -7,7 +7,7 @@ from pyspark.sql import DataFrame
 from conf.taxonomy import Taxonomy
 from conf.wordlists import words_in_languages
 from etl.common.hashes import distinct_texts
-from etl.edos.choosing import choose_emotional
+from etl.edos.choosing import choice_curve, choose_emotional, scored_by
 from etl.edos.settings import ChoiceRules, WeakLabelerSettings, WeakStudentSettings
 from etl.edos.tables import INITIAL, WEAK_LABELS, WEAK_SCORES
 from etl.edos.turn_labels import weak_labels_of_turns
@@ -16,6 +16,8 @@ from etl.pipeline import At, Model, RowAccounting, StageRun, stage
 from etl.pipeline.outcome import Outcome, Trained
 from etl.pipeline.spark_api import cached
 from etl.subtitles.tables import CLEAN_DIALOGUES
+
+Languages = Annotated[tuple[str, ...], At("subtitles.languages")]
 
 
 @stage(
@@ -87,7 +89,7 @@ def select_emotional(
     dialogues: DataFrame,
     weak_labels: DataFrame,
     rules: ChoiceRules,
-    languages: Annotated[tuple[str, ...], At("subtitles.languages")],
+    languages: Languages,
     run: StageRun,
 ) -> Outcome:
     """Choose the N emotional dialogues by the confidence of their weak labels: EDOS (initial) (EDOS 3.1)."""
@@ -96,3 +98,29 @@ def select_emotional(
         run.say(f"warning: edos.top_n={rules.top_n:,} chooses all of {pool:,} dialogues; the paper takes a quarter")
     words = words_in_languages(languages, "function_words")
     return choose_emotional(dialogues, weak_labels, rules, words, cached)
+
+
+@stage(
+    manual=True,
+    reads=(CLEAN_DIALOGUES, WEAK_LABELS),
+    writes=None,
+    shows="a table by the share of the turns that is chosen",
+    resources=("function_words.txt", "languages/*"),
+)
+def measure_choice(
+    dialogues: DataFrame, weak_labels: DataFrame, rules: ChoiceRules, languages: Languages, run: StageRun
+) -> None:
+    """Print what a choice of each size has: turns, tokens, told faults, emotion, by `edos.top_share` (ours)."""
+    scored = scored_by(rules, dialogues, weak_labels, words_in_languages(languages, "function_words"))
+    head = ("dialogues", "films", "turns", "tokens", "told faults", "short", "emotion")
+    run.say(f"{'share':>6}" + "".join(f"{name:>12}" for name in head))
+    for row in choice_curve(scored, rules, cached):
+        faults = "?" if row["faults"] is None else f"{row['faults']:.1%}"
+        numbers = (
+            f"{row['dialogues']:,}",
+            f"{row['films']:,}",
+            f"{row['turns'] or 0:.2f}",
+            f"{row['tokens'] or 0:.1f}",
+        )
+        shown = (*numbers, faults, f"{row['short'] or 0:.1%}", f"{row['emotion'] or 0:.2f}")
+        run.say(f"{row['share']:>6.0%}" + "".join(f"{value:>12}" for value in shown))

@@ -16,7 +16,6 @@ from etl.subtitles.dialogues import dialogues_between_silences
 from etl.subtitles.gaps import IN_SENTENCE, count_pairs, gap_histogram
 from etl.subtitles.settings import CleaningSettings, TurnRules
 from etl.subtitles.tables import CHOSEN_UPLOADS, CLEAN_DIALOGUES, DIALOGUES, FILES, GAPS, TURN_SCORES
-from etl.subtitles.trade_off import trade_off
 from etl.subtitles.turns import turns_of
 
 Languages = Annotated[tuple[str, ...], At("subtitles.languages")]
@@ -99,12 +98,3 @@ def clean_dialogues(
     """Clean the dialogues: names, repetitions, lengths, letters, credits, documentaries, duplicates (EDOS 3.1)."""
     words = cleaning_words(languages)
     return cleaning_stage.clean_dialogues(dialogues, cleaning, words, silence_seconds, cached)
-
-
-@stage(manual=True, reads=(CLEAN_DIALOGUES,), writes=None, shows="a table by the probability asked")
-def measure_certainty(clean: DataFrame, languages: Languages, run: StageRun) -> None:
-    """Print what `subtitles.cleaning.min_certainty` costs: dialogues, turns and told faults by its value (ours)."""
-    run.say(f"{'asked':>6}{'dialogues':>11}{'of pool':>9}{'turns':>7}{'tokens':>8}{'told faults':>13}")
-    for row in trade_off(cached(clean), frozenset(cleaning_words(languages).function_words)):
-        figures = f"{row['share']:>9.1%}{row['turns']:>7.2f}{row['tokens']:>8.1f}{row['faults']:>13.1%}"
-        run.say(f"{row['asked']:>6}{row['dialogues']:>11,.0f}{figures}")

@@ -5,7 +5,14 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from conf.wordlists import words
-from etl.edos.choosing import choose_emotional, dialogue_confidence, emotional_confidence, places_for
+from etl.edos.choosing import (
+    choice_curve,
+    choose_emotional,
+    dialogue_confidence,
+    emotional_confidence,
+    places_for,
+    scored_by,
+)
 from etl.edos.settings import ChoiceRules, WorthWeights
 from etl.edos.tables import INITIAL
 
@@ -143,3 +150,15 @@ def test_a_share_of_the_turns_bounds_the_choice(spark: SparkSession) -> None:
     assert places_for(scored.limit(0), 0.5) == 0
     outcome = choose_emotional(*talks(spark), ChoiceRules(choice="worth", top_share=0.5), words("function_words"))
     assert [row["dialogue_id"] for row in outcome.rows.collect()] == ["full"]
+
+
+def test_the_curve_says_what_each_size_of_the_choice_has(spark: SparkSession) -> None:
+    rules = ChoiceRules(choice="worth")
+    dialogues, labels = talks(spark)
+    scored = scored_by(rules, dialogues, labels, words("function_words"))
+    small, whole = choice_curve(scored, rules, lambda frame: frame.cache(), (0.34, 1.0))
+    assert (small["dialogues"], small["films"], small["turns"], small["short"]) == (1, 1, 2.0, 1.0)
+    assert small["tokens"] == pytest.approx(9.0)
+    assert small["faults"] == pytest.approx(0.1)
+    assert whole["dialogues"] == 3
+    assert whole["tokens"] == pytest.approx(7.0, abs=0.2)
