@@ -11,9 +11,9 @@ from etl.pipeline.stage_run import StageRun
 from etl.publishing import pages
 from etl.publishing.dataset_findings import in_plain_words
 from etl.publishing.findings import RECORDED, WRITTEN_BY, Findings
+from etl.publishing.ledgers import dropped, made
 from etl.publishing.pages import joined, percent
 from etl.publishing.pictures import Bar, bars
-from etl.publishing.report_making import dropped, made
 from etl.publishing.reports import findings_with_ledgers, models_in, write_report
 from etl.publishing.views import sql_views
 

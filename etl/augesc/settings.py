@@ -1,4 +1,4 @@
-"""Settings of the AugESC data set: sessions, queries, the eight requirements, statistics (AugESC 4 and 5)."""
+"""Settings of the AugESC data set: sessions, queries, requirements, statistics, evaluation, trainings (AugESC 4-7)."""
 
 from typing import Annotated, Any, Literal
 

@@ -1,4 +1,4 @@
-"""Tables of the AugESC path: recorded sessions, queries, generated texts, their violations, conversations."""
+"""Tables of the AugESC path: recorded sessions, queries, generated texts, conversations, ratings, faults."""
 
 from etl.annotation.tables import FILE
 from etl.pipeline.tables.model import Table

@@ -9,11 +9,11 @@ import yaml
 
 from conf import resources
 from etl.common.splits import SPLITS
+from etl.edos.findings import EdosFindings
 from etl.edos.settings import PublishingSettings
 from etl.publishing import croissant
 from etl.publishing.croissant import BOOLEAN, FLOAT, INTEGER, TEXT, Datasheet, Fields
 from etl.publishing.dataset_card import About, Features, cell, citation, example_row, table, table_rows
-from etl.publishing.findings import Findings
 from etl.publishing.licences import Source
 from etl.publishing.pages import percent, shown
 
@@ -106,7 +106,7 @@ def _head(card_text: str) -> Any:
 
 
 def card(
-    findings: Findings,
+    findings: EdosFindings,
     publishing: PublishingSettings,
     *,
     rows: Mapping[str, int],
@@ -161,7 +161,7 @@ def card(
 
 
 def about_edos(
-    findings: Findings, publishing: PublishingSettings, rows: Mapping[str, int], languages: Sequence[str]
+    findings: EdosFindings, publishing: PublishingSettings, rows: Mapping[str, int], languages: Sequence[str]
 ) -> About:
     """Return what is said of an export of EDOS; the arguments are those of :func:`card`."""
     references = publishing.text == "references"
@@ -244,7 +244,7 @@ A dialogue is restored if all its turns have the labelled text, by `text_check`.
 """
 
 
-def _trust(findings: Findings) -> str:
+def _trust(findings: EdosFindings) -> str:
     known = findings.classifier
     unsure = findings.unsure_share
     measured = (
@@ -265,7 +265,7 @@ def _trust(findings: Findings) -> str:
     )
 
 
-def _trained_on(findings: Findings) -> str:
+def _trained_on(findings: EdosFindings) -> str:
     """Say which labels of the classifier's training turns are a machine's (EDOS 3.3)."""
     turns = {row["origin"]: int(row["train"] or 0) for row in findings.rows("edos_origins")}
     by_people = turns.get("crowd", 0)

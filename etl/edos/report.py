@@ -2,15 +2,15 @@
 
 from typing import TYPE_CHECKING
 
-from etl.edos.findings import gather
+from etl.edos.findings import EdosFindings, gather
 from etl.edos.report_labels import by_turn, flow, labels
+from etl.edos.report_making import dropped, funnel, silences, sizes
 from etl.edos.report_trust import accepted, classes, confidence, dialogues, limits, people
 from etl.edos.settings import EdosSettings, ReportSettings
 from etl.pipeline.stage_run import StageRun
 from etl.publishing import pages
-from etl.publishing.findings import Findings
+from etl.publishing.ledgers import made
 from etl.publishing.pages import percent
-from etl.publishing.report_making import dropped, funnel, made, silences, sizes
 from etl.publishing.reports import write_report
 from etl.subtitles.settings import SubtitleSettings
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from markupsafe import Markup
 
 
-def report(findings: Findings, examples: int = 12) -> str:
+def report(findings: EdosFindings, examples: int = 12) -> str:
     """Return the page.
 
     Args:
@@ -51,7 +51,7 @@ def report(findings: Findings, examples: int = 12) -> str:
     return pages.report("EDOS: a report on the data set", about, heading, lead, tiles(findings), sections)
 
 
-def tiles(findings: Findings) -> "Markup":
+def tiles(findings: EdosFindings) -> "Markup":
     """Return the key numbers."""
     facts = [
         ("dialogues", f"{findings.dialogues:,}", "paper 1,000,000"),

@@ -3,8 +3,9 @@
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from etl.edos.findings import EdosFindings
 from etl.publishing import pages
-from etl.publishing.findings import Findings, Rows
+from etl.publishing.findings import Rows
 from etl.publishing.pages import joined, percent
 from etl.publishing.pictures import Bar, bars
 
@@ -19,7 +20,7 @@ WHOLE_SET_NATS = 0.2675
 PAIRS_SHOWN = 12
 
 
-def labels(findings: Findings) -> "Markup | str":
+def labels(findings: EdosFindings) -> "Markup | str":
     """Return EDOS Figure 2 with the paper's Table 9, and the KL divergence."""
     rows = list(findings.rows("edos_label_distribution"))
     if not rows or not findings.turns:
@@ -70,7 +71,7 @@ def _label_chart(rows: Rows, compared: bool) -> "Markup":
     return pages.chart(("label", *series.values()), lines)
 
 
-def _divergence(findings: Findings) -> "Markup | str":
+def _divergence(findings: EdosFindings) -> "Markup | str":
     rows = [row for row in findings.rows("edos_kl_divergence") if row["nats"] is not None]
     if not rows:
         return ""
@@ -87,7 +88,7 @@ def _divergence(findings: Findings) -> "Markup | str":
     return joined([pages.heading("Divergence of the label shares"), table, pages.paragraph(text, "quiet")])
 
 
-def flow(findings: Findings) -> "Markup | str":
+def flow(findings: EdosFindings) -> "Markup | str":
     """Return EDOS Figure 3 as bars: the most frequent pairs of labels of a first turn and its answer."""
     parts: list[Markup | str] = []
     for corpus in ("EDOS", "EmpatheticDialogues"):
@@ -110,7 +111,7 @@ def flow(findings: Findings) -> "Markup | str":
     return joined(parts) if parts else ""
 
 
-def by_turn(findings: Findings) -> "Markup | str":
+def by_turn(findings: EdosFindings) -> "Markup | str":
     """Return the kinds of labels and their valence by turn: whether emotions give way to intents (EDOS 4)."""
     rows = findings.rows("edos_emotions_by_turn")
     if not any(row["corpus"] == "EDOS" for row in rows):

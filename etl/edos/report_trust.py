@@ -5,8 +5,9 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from etl.common.spelling import detokenised_text
+from etl.edos.findings import UNSURE, EdosFindings
 from etl.publishing import pages
-from etl.publishing.findings import UNSURE, Findings, Rows
+from etl.publishing.findings import Rows
 from etl.publishing.pages import joined, part, percent
 from etl.publishing.pictures import Bar, bars
 
@@ -21,7 +22,7 @@ MORE_VIEWS = (
 MOST_ROWS = 12
 
 
-def limits(findings: Findings) -> "Markup":
+def limits(findings: EdosFindings) -> "Markup":
     """Return the limitations of the labels."""
     f1 = findings.classifier.get("macro_f1")
     quality = (
@@ -51,7 +52,7 @@ def limits(findings: Findings) -> "Markup":
     )
 
 
-def confidence(findings: Findings) -> "Markup | str":
+def confidence(findings: EdosFindings) -> "Markup | str":
     """Return the shares of turns by the classifier's confidence, in tenths."""
     rows = findings.rows("edos_confidence")
     if not rows:
@@ -72,7 +73,7 @@ def confidence(findings: Findings) -> "Markup | str":
     return pages.paragraph(text) + pages.chart(("confidence", "share", "turns"), lines)
 
 
-def accepted(findings: Findings) -> "Markup | str":
+def accepted(findings: EdosFindings) -> "Markup | str":
     """Return how often labels are right on the test turns that the classifier is surest of, and what is accepted."""
     curve = findings.rows("edos_label_curve")
     rows = findings.rows("edos_accepted_labels")
@@ -107,7 +108,7 @@ def accepted(findings: Findings) -> "Markup | str":
     return pages.paragraph(text) + pages.chart(("turns", "right", "from"), lines) + table
 
 
-def classes(findings: Findings) -> "Markup | str":
+def classes(findings: EdosFindings) -> "Markup | str":
     """Return precision, recall and F1 by label on held-out rows, the best label first, and the run that has them."""
     rows = sorted(findings.classes, key=lambda row: (-(row["f1"] or 0), row["label"]))
     if not rows:
@@ -126,7 +127,7 @@ def classes(findings: Findings) -> "Markup | str":
     return pages.paragraph(text) + pages.chart(("label", "F1", "rows"), lines) + table
 
 
-def dialogues(findings: Findings, most: int) -> "Markup | str":
+def dialogues(findings: EdosFindings, most: int) -> "Markup | str":
     """Return dialogues with labels and confidences, from low to high confidence (EDOS Table 6).
 
     Args:
@@ -153,7 +154,7 @@ def dialogues(findings: Findings, most: int) -> "Markup | str":
     )
 
 
-def shown_dialogues(findings: Findings, most: int) -> dict[tuple[float, str], list[Mapping[str, Any]]]:
+def shown_dialogues(findings: EdosFindings, most: int) -> dict[tuple[float, str], list[Mapping[str, Any]]]:
     """Return the turns of the first ``most`` dialogues of each quarter, by (quarter, dialogue_id)."""
     found: defaultdict[tuple[float, str], list[Mapping[str, Any]]] = defaultdict(list)
     for row in findings.rows("edos_examples"):
@@ -169,7 +170,7 @@ def _turn(row: Mapping[str, Any], kinds: Mapping[str, str]) -> Mapping[str, Any]
     return {"bar": bar, "label": row["label"] or "–", "confidence": confidence, "text": text}
 
 
-def people(findings: Findings) -> "Markup":
+def people(findings: EdosFindings) -> "Markup":
     """Return EDOS Table 4, the classifier on held-out turns, and the origins of the training labels."""
     parts: list[Markup | str] = []
     crowd = findings.rows("edos_table_4")

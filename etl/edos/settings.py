@@ -1,4 +1,4 @@
-"""Settings of the EDOS data set: crowd, growth of labels, report, publishing (EDOS 3.2 to 4)."""
+"""Settings of the EDOS data set: crowd, growth of labels, report, publishing, trainings (EDOS 3.1 to 4, C)."""
 
 from functools import partial
 from typing import Any, Literal

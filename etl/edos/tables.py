@@ -1,4 +1,4 @@
-"""Tables of the EDOS path: weak labels, crowd labels, training rows, the finished data set."""
+"""Tables of the EDOS path: weak labels, HITs and votes, training rows, the finished data set."""
 
 from etl.annotation.tables import FILE
 from etl.pipeline.tables.model import Table

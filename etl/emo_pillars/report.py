@@ -8,9 +8,9 @@ from etl.pipeline.lakehouse import Lakehouse
 from etl.pipeline.stage_run import StageRun
 from etl.publishing import pages
 from etl.publishing.findings import RECORDED, WRITTEN_BY, Findings, Rows
+from etl.publishing.ledgers import dropped, made
 from etl.publishing.pages import joined, percent
 from etl.publishing.pictures import Bar, bars
-from etl.publishing.report_making import dropped, made
 from etl.publishing.reports import findings_with_ledgers, models_in, write_report
 
 if TYPE_CHECKING:

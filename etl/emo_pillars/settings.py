@@ -1,4 +1,4 @@
-"""Settings of Emo Pillars, which turns stories into labelled utterances (Emo Pillars 3, 4 and B)."""
+"""Settings of Emo Pillars, which turns stories into labelled utterances and of the models that learn from them."""
 
 from typing import Any, Literal
 

@@ -1,4 +1,4 @@
-"""Tables of Emo Pillars: stories, utterances of their characters, and emotions."""
+"""Tables of Emo Pillars: stories, utterances of their characters, emotions, results of models, analysis, evaluation."""
 
 from etl.annotation.tables import FILE
 from etl.pipeline.tables.model import Table

@@ -1,4 +1,4 @@
-"""The input of reports and dataset cards: rows of views, the classifier's metrics, versions."""
+"""Gather the input of reports and dataset cards: rows of views, versions of tables."""
 
 from collections.abc import Iterable, Mapping
 
@@ -20,7 +20,7 @@ def findings_of(
     tables: Iterable[Table],
     made_with: Mapping[str, str],
 ) -> Findings:
-    """Return the findings of another data set than EDOS.
+    """Return the findings of a data set.
 
     Args:
         views: names without ``analysis.``; a missing view has no rows.

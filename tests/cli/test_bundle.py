@@ -107,8 +107,8 @@ def test_every_reference_is_declared() -> None:
 
 
 def test_a_job_for_each_data_set() -> None:
-    assert set(TITLES) == set(DATA_SETS)
-    assert set(RESULTS) < set(DATA_SETS)
+    assert set(TITLES) == set(etl.DATA_SETS)
+    assert set(RESULTS) < set(etl.DATA_SETS)
     assert set(DATA_SETS) == {f"edos_lakehouse_{group}" for group in etl.DATA_SETS}
     for group in ("subtitles", "edos"):
         automatic = [stage.name for stage in all_stages() if stage.group == group and not stage.manual]

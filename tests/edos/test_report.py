@@ -8,9 +8,11 @@ from lxml import html
 
 from conf.papers import paper_table
 from etl.edos import report_labels
+from etl.edos.findings import EdosFindings
 from etl.edos.report import report
-from etl.publishing import pages, report_making
-from etl.publishing.findings import Findings
+from etl.edos.report_making import REASONS
+from etl.publishing import pages
+from etl.publishing.ledgers import in_words
 from etl.publishing.templates import joined
 from tests.publishing.html_pages import checked
 
@@ -158,7 +160,7 @@ FULL: dict[str, list[dict[str, Any]]] = {
 
 
 def page_of(**changes: Any) -> tuple[str, Any]:
-    found = Findings({**FULL, **changes}, {"macro_f1": 0.5886, "accuracy": 0.6124}, {"rule": HOSTILE}, 5.0)
+    found = EdosFindings({**FULL, **changes}, {"rule": HOSTILE}, {"macro_f1": 0.5886, "accuracy": 0.6124}, 5.0)
     text = report(found, examples=2)
     return text, checked(text)
 
@@ -235,7 +237,7 @@ def test_the_cost_of_each_cleaning_rule_is_a_row() -> None:
 
 
 def test_an_empty_set_is_reported_too() -> None:
-    text = report(Findings({"edos_table_3": table_3(0.0, 0.0)}))
+    text = report(EdosFindings({"edos_table_3": table_3(0.0, 0.0)}))
     assert "0 short dialogues from 0 films" in text
 
 
@@ -301,7 +303,9 @@ def test_the_note_on_the_divergence_agrees_with_its_row(nats: float | None, said
     labels = [label("sad", "emotion", 0.6, 0.5), label("questioning", "intent", 0.4, 0.5)]
     page = str(
         report_labels.labels(
-            Findings({"edos_kl_divergence": rows, "edos_label_distribution": labels, "edos_table_3": table_3(4, 10)})
+            EdosFindings(
+                {"edos_kl_divergence": rows, "edos_label_distribution": labels, "edos_table_3": table_3(4, 10)}
+            )
         )
     )
     assert said in " ".join(html.fromstring(page).text_content().split())
@@ -330,7 +334,7 @@ def test_joined_words_break_between_them(text: str, shown: str) -> None:
     [("below_top_n", "less emotional than those chosen"), ("documentary", "documentary"), ("new_rule", "new rule")],
 )
 def test_reasons_are_words(reason: str, words: str) -> None:
-    assert report_making.in_words(reason) == words
+    assert in_words(reason, REASONS) == words
 
 
 def cells(chart: Any) -> list[list[str]]:
@@ -341,7 +345,7 @@ def cells(chart: Any) -> list[list[str]]:
 def test_scores_by_label_name_the_run_and_the_best_comes_first() -> None:
     scores = [("sad", 0.25), (HOSTILE, 0.75)]
     rows = [{"label": name, "precision": 0.5, "recall": 0.4, "f1": f1, "support": 7} for name, f1 in scores]
-    page = checked(report(Findings(FULL, classes=rows, training="crowd, seed 13")))
+    page = checked(report(EdosFindings(FULL, classes=rows, training="crowd, seed 13")))
     (section,) = page.xpath("//section[@id='classes']")
     (chart,) = section.xpath(".//table[@class='chart']")
     assert cells(chart) == [[HOSTILE, "75.0%", "7"], ["sad", "25.0%", "7"]]

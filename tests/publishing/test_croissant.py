@@ -15,12 +15,12 @@ from conf.settings import Settings, load_settings
 from conf.taxonomy import load_taxonomy
 from etl.augesc.export import about_augesc, augesc_card
 from etl.edos.card import EDOS, EDOS_REFERENCES, about_edos, card, label_names, restored_croissant
-from etl.publishing.findings import Findings
+from etl.edos.findings import EdosFindings
 from etl.publishing.licences import Source, check_licence, used_sources
 
 SPLITS = {"train": 5, "validation": 2, "test": 3}
 HOSTILE = 'A "quoted" | line \u2028 with $name, {{ braces }} and <b>'
-FINDINGS = Findings({}, {"macro_f1": 0.5, "accuracy": 0.6})
+FINDINGS = EdosFindings({}, classifier={"macro_f1": 0.5, "accuracy": 0.6})
 
 
 def settings(**changes: Any) -> Any:

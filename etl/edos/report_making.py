@@ -1,11 +1,13 @@
-"""Sections of the reports on the making of a set: steps, silences, sizes, ledgers, versions (EDOS 3.1, Figure 5)."""
+"""Sections of EDOS's report on its making: steps, silences, sizes, ledgers (EDOS 3.1, Figure 5)."""
 
 import math
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from etl.publishing import pages
-from etl.publishing.findings import Findings, Rows
+from etl.edos.findings import EdosFindings
+from etl.publishing import ledgers, pages
+from etl.publishing.findings import Rows
+from etl.publishing.ledgers import in_words
 from etl.publishing.pages import joined, part, percent
 from etl.publishing.pictures import Bar, bars, histogram
 
@@ -43,7 +45,7 @@ ROOM = 3
 """Empty columns at the right of the histogram of silences, where its axis has its numbers."""
 
 
-def funnel(findings: Findings) -> "Markup | str":
+def funnel(findings: EdosFindings) -> "Markup | str":
     """Return the number of units after each step, and the reasons for dropped ones."""
     rows = [row for row in findings.rows("edos_funnel") if row["place"] <= 7]
     if not rows:
@@ -65,12 +67,7 @@ def funnel(findings: Findings) -> "Markup | str":
     return joined([pages.paragraph(text), key, chart])
 
 
-def in_words(reason: str) -> str:
-    """Return a reason of the ledger as words."""
-    return REASONS.get(reason, reason.replace("_", " "))
-
-
-def _reasons(findings: Findings, step: int) -> list[str]:
+def _reasons(findings: EdosFindings, step: int) -> list[str]:
     """Return the most frequent reasons for units dropped before a step."""
     stages = STAGES_OF_STEPS.get(step, ())
     rows = [row for row in findings.rows("dropped_by_reason") if row["stage"] in stages]
@@ -78,7 +75,7 @@ def _reasons(findings: Findings, step: int) -> list[str]:
     return [_loss(row) for row in rows[:4]]
 
 
-def _unread(findings: Findings, row: Mapping[str, Any]) -> list[str]:
+def _unread(findings: EdosFindings, row: Mapping[str, Any]) -> list[str]:
     """Return, for the step of reading, how many files were quarantined: those that are neither read nor dropped."""
     if row["place"] != 2:
         return []
@@ -91,10 +88,10 @@ def _unread(findings: Findings, row: Mapping[str, Any]) -> list[str]:
 def _loss(row: Mapping[str, Any]) -> str:
     """Return a row of the ledger as text."""
     plural = "" if row["rows"] == 1 or row["unit"].endswith("s") else "s"
-    return f"−{row['rows']:,} {row['unit']}{plural}: {in_words(row['reason'])}"
+    return f"−{row['rows']:,} {row['unit']}{plural}: {in_words(row['reason'], REASONS)}"
 
 
-def silences(findings: Findings) -> "Markup | str":
+def silences(findings: EdosFindings) -> "Markup | str":
     """Return EDOS Figure 5: the histogram of gaps between sentences, with the limit that ends a dialogue."""
     rows = findings.rows("edos_gaps")
     gaps = [row for row in rows if row["kind"] == "gap"]
@@ -156,7 +153,7 @@ def _share_under(gaps: Rows, seconds: float, column: str = "share_up_to_here") -
     return max(shorter, default=0.0)
 
 
-def sizes(findings: Findings) -> "Markup | str":
+def sizes(findings: EdosFindings) -> "Markup | str":
     """Return EDOS Tables 3 and 2."""
     rows = findings.rows("edos_table_3")
     others = findings.rows("edos_table_2")
@@ -174,21 +171,14 @@ def sizes(findings: Findings) -> "Markup | str":
     return joined([pages.compared(rows, "criterion", "size"), *compared, pages.paragraph(note, "quiet")])
 
 
-def dropped(findings: Findings) -> "Markup | str":
-    """Return the ledgers, summed by reason."""
-    rows = [{**row, "reason": in_words(row["reason"])} for row in findings.rows("dropped_by_reason")]
-    if not rows:
-        return ""
-    text = "Every dropped row is recorded in ops.dropped, with its details."
-    titles = {"stage": "stage", "unit": "what", "reason": "reason", "rows": "rows", "units": "units"}
-    summary = "The reason" if len(rows) == 1 else f"All {len(rows)} reasons"
-    every = pages.details(summary, pages.records(rows, titles))
-    return joined([pages.paragraph(text), _cleaning_cost(findings), every])
+def dropped(findings: EdosFindings) -> "Markup | str":
+    """Return the ledgers, summed by reason, and what each cleaning rule costs."""
+    return ledgers.dropped(findings, REASONS, _cleaning_cost(findings))
 
 
-def _cleaning_cost(findings: Findings) -> "Markup | str":
+def _cleaning_cost(findings: EdosFindings) -> "Markup | str":
     """Return what each cleaning rule removes: turns, and whole dialogues (EDOS 3.1)."""
-    rows = [{**row, "rule": in_words(row["rule"])} for row in findings.rows("cleaning_cost")]
+    rows = [{**row, "rule": in_words(row["rule"], REASONS)} for row in findings.rows("cleaning_cost")]
     if not rows:
         return ""
     text = (
@@ -206,8 +196,3 @@ def _cleaning_cost(findings: Findings) -> "Markup | str":
     return joined(
         [pages.heading("Cost of the cleaning rules"), pages.records(rows, titles), pages.paragraph(text, "quiet")]
     )
-
-
-def made(findings: Findings) -> "Markup | str":
-    """Return versions, models and settings."""
-    return pages.table(("what", "which"), findings.made_with.items()) if findings.made_with else ""
