@@ -11,7 +11,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from etl.common.spelling import detokenised
-from etl.common.splits import split_by_film
+from etl.common.splits import split_by_film, with_film_group
 from etl.pipeline.outcome import Outcome
 
 SOURCE = ("release", "language", "subtitle_id")
@@ -41,7 +41,7 @@ def published_rows(
     validation_share: float,
     spelling: str = "tokens",
 ) -> DataFrame:
-    """Return one row a dialogue for publication, split by film.
+    """Return one row a dialogue for publication, split by film; films that share their turns count as one.
 
     Args:
         dialogues: ``edos.dialogues``; ``accepted`` may be missing.
@@ -55,7 +55,8 @@ def published_rows(
         :data:`DETAILS`), confidences with 4 decimals. With references: also release, subtitle_id, source_path, and in
         each turn sentence_first and sentence_last (from 0, both inclusive) and text_check in place of text.
     """
-    split = split_by_film(with_accepted(dialogues), test_share=test_share, validation_share=validation_share)
+    films = with_film_group(with_accepted(dialogues))
+    split = split_by_film(films, test_share=test_share, validation_share=validation_share, film="film_group")
     known = set(clean.columns)
     lists = ("certainties", "borders", "border_certainties", "speakers")
     given = [name if name in known else F.lit(None).alias(name) for name in (*lists, "certainty")]
