@@ -1,6 +1,6 @@
 """Write the reference pages of ``docs/`` from the declarations: stages, tables, views and settings."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, TypeVar
 
 from conf.section import Counts
@@ -10,7 +10,6 @@ from etl.cli.chapters import chapters, picture
 from etl.cli.setting_texts import leaves, shown
 from etl.pipeline.stages import Model, Stage, setting
 from etl.pipeline.tables import TABLES
-from etl.publishing.view_columns import view_column
 from etl.publishing.views import all_views
 
 DATA_SETS = {
@@ -73,12 +72,8 @@ def tables_page() -> str:
     return _page(parts)
 
 
-def views_page(columns: Mapping[str, Sequence[str]]) -> str:
-    """Return the page of all views: name, comment and columns.
-
-    Args:
-        columns: the names of each view's columns, by its name.
-    """
+def views_page() -> str:
+    """Return the page of all views: name, comment and columns."""
     parts = [
         "# Views",
         _NOTE,
@@ -89,13 +84,13 @@ def views_page(columns: Mapping[str, Sequence[str]]) -> str:
         "`..._paper_...` hold a paper's printed "
         "table. Views that compare with a paper have its numbers in columns named `paper_...`.",
     ]
-    views = [(name, comment) for name, (comment, _) in all_views(load_taxonomy("edos")).items()]
-    for title, own in _by_data_set(sorted(views), lambda view: _data_set(view[0])):
-        index = [(f"[`{name}`](#{name.replace('.', '')})", comment) for name, comment in own]
+    views = all_views(load_taxonomy("edos"))
+    for title, own in _by_data_set(sorted(views), _data_set):
+        index = [(f"[`{name}`](#{name.replace('.', '')})", views[name].comment) for name in own]
         parts += [f"## {title}", _markdown(("view", "shows"), index)]
-        for name, comment in own:
-            rows = [(column, view_column(name, column)) for column in columns[name]]
-            parts += [f"### {name}", comment, _markdown(("column", "meaning"), rows)]
+        for name in own:
+            columns = _markdown(("column", "meaning"), views[name].columns.items())
+            parts += [f"### {name}", views[name].comment, columns]
     return _page(parts)
 
 

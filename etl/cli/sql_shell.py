@@ -19,9 +19,9 @@ from conf.places import local_path
 from conf.settings import Settings
 from etl.pipeline.lakehouse import Lakehouse
 from etl.pipeline.session import close_session, spark_configuration, spark_session
-from etl.pipeline.tables import TABLES
+from etl.pipeline.tables import TABLES, View
 from etl.publishing.screen_tables import ROWS, aligned, csv_row, row_count, terminal_width
-from etl.publishing.views import View, named_in, views_of
+from etl.publishing.views import named_in, views_of
 
 GREETING = """{tables} tables and views of {root}, for example: SELECT * FROM edos.turns LIMIT 5;
 Statements end with a semicolon; `quit;` leaves. docs/cookbook.md answers twelve questions."""

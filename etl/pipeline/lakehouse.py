@@ -17,7 +17,7 @@ from etl.pipeline import local_delta
 from etl.pipeline.folders import Folders, located
 from etl.pipeline.spark_api import is_connect, is_local
 from etl.pipeline.spark_tables import EVERYTHING, Commit, SparkTables, path_of, reference_of
-from etl.pipeline.tables import TABLES, Table, empty_statement, in_set, names_in_sql, view_statements
+from etl.pipeline.tables import TABLES, Table, View, empty_statement, in_set, names_in_sql, view_statements
 from etl.pipeline.tables.hidden_secrets import without_secrets
 from etl.pipeline.tables.model import sql_text
 from etl.pipeline.tables.ops import DROPPED, STAGE_RUNS
@@ -199,7 +199,7 @@ class Lakehouse:
         found = self.storage.commits(table, run_id) if self.exists(table) else []
         return [json.loads(metadata) for metadata in found]
 
-    def register(self, views: Mapping[str, tuple[str, str]], tables: Iterable[Table] = TABLES.values()) -> None:
+    def register(self, views: Mapping[str, View], tables: Iterable[Table] = TABLES.values()) -> None:
         """Register tables and views by name in this session, for SQL; the tables include those that the views read.
 
         Views over missing tables are left out. Other names of the session stay as they are.
@@ -246,9 +246,7 @@ class Lakehouse:
         for name in sorted(wanted):
             self.spark.sql(f"DROP {'VIEW' if name in as_views else 'TABLE'} {name}")
 
-    def catalog_statements(
-        self, views: Mapping[str, tuple[str, str]], tables: Iterable[Table] = TABLES.values()
-    ) -> list[str]:
+    def catalog_statements(self, views: Mapping[str, View], tables: Iterable[Table] = TABLES.values()) -> list[str]:
         """Return the SQL that registers tables and views in an in-memory metastore."""
         tables = list(tables)
         present = [table for table in tables if self.exists(table)]

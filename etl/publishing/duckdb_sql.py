@@ -1,6 +1,7 @@
 """Translate the views, which are written in Spark's SQL, into DuckDB's.
 
-`sqlglot` does most of it; here are the functions of Spark that it does not know, each as DuckDB has it.
+`sqlglot` does most of it; here is what it leaves as Spark has it: functions that DuckDB does not know, and what both
+engines know with another meaning.
 """
 
 from functools import cache
@@ -14,6 +15,8 @@ from etl.publishing.views import view_files
 
 def duckdb_view(name: str, sql: str) -> str:
     """Return a view's query in DuckDB's SQL: the same columns, and the same rows.
+
+    A view whose regular expressions DuckDB does not have is written again under ``duckdb/``.
 
     Args:
         name: of the view.
@@ -29,9 +32,17 @@ def hand_written() -> dict[str, str]:
 
 
 def translated(sql: str) -> str:
-    """Return a query of Spark in DuckDB's SQL."""
-    tree = sqlglot.parse_one(sql, read="spark")
-    return tree.transform(_without_stack).transform(_with_known_calls).sql("duckdb")
+    """Return a query of Spark in DuckDB's SQL.
+
+    An index in brackets is taken as one of a list, which Spark counts from 0 and DuckDB from 1.
+    """
+    tree = sqlglot.parse_one(sql, read="spark").transform(_without_stack)
+    for node in reversed(list(tree.walk())):  # what is inside first
+        parent, key, index = node.parent, node.arg_key, node.index
+        known = _with_known_calls(node)
+        if known is not node:
+            parent.set(key, known, index)
+    return tree.sql("duckdb")
 
 
 def duckdb_type(kind: str) -> str:
@@ -81,6 +92,15 @@ def _with_known_calls(node: Any) -> Any:
         return _known_call(node, str(node.this).upper(), node.expressions)
     if isinstance(node, exp.Inline):
         return _unnested(node.this)
+    if isinstance(node, exp.Bracket) and _is_left_as_it_is(node):
+        return _element(node.this, node.expressions[0])
+    if isinstance(node, exp.Like | exp.ILike) and not isinstance(node.parent, exp.Escape):
+        # A backslash escapes in Spark, and nothing does in DuckDB unless the query says so.
+        return exp.Escape(this=node, expression=exp.Literal.string("\\"))
+    if isinstance(node, exp.Trim) and node.expression is None:  # DuckDB takes away all that is white in Unicode
+        node.set("expression", exp.Literal.string(" "))
+    if isinstance(node, exp.Round) and node.args.get("decimals"):
+        return _rounded(node, node.this, node.args["decimals"])
     if isinstance(node, exp.CountIf):  # DuckDB's own is null where there are no rows
         return exp.Count(this=exp.Case(ifs=[exp.If(this=node.this, true=exp.Literal.number(1))]))
     if isinstance(node, exp.SubstringIndex) and node.args["count"].sql() in ("1", "-1"):
@@ -91,8 +111,7 @@ def _with_known_calls(node: Any) -> Any:
 def _known_call(node: Any, name: str, given: list[Any]) -> Any:
     """Replace a call that `sqlglot` does not know; others stay."""
     if name == "GET":
-        at = exp.Add(this=exp.Paren(this=given[1]), expression=exp.Literal.number(1))
-        return exp.Anonymous(this="LIST_EXTRACT", expressions=[given[0], at])
+        return _element(*given)
     if name == "ARRAY_UNION":
         both = exp.Anonymous(this="LIST_CONCAT", expressions=given)
         return exp.Anonymous(this="LIST_DISTINCT", expressions=[both])
@@ -100,6 +119,27 @@ def _known_call(node: Any, name: str, given: list[Any]) -> Any:
         form = exp.Literal.string("{:,." + given[1].name + "f}")
         return exp.Anonymous(this="FORMAT", expressions=[form, given[0]])
     return _zipped(*given) if name == "ZIP_WITH" else node
+
+
+def _is_left_as_it_is(index: exp.Bracket) -> bool:
+    """Return whether `sqlglot` does not add 1 to an index: it does to literals, and `element_at` counts from 1."""
+    return not isinstance(index.expressions[0], exp.Literal) and not index.args.get("offset")
+
+
+def _element(items: Any, place: Any) -> Any:
+    """Return an element of a list by its place from 0."""
+    at = exp.Add(this=exp.Paren(this=place), expression=exp.Literal.number(1))
+    return exp.Anonymous(this="LIST_EXTRACT", expressions=[items, at])
+
+
+def _rounded(node: Any, number: Any, decimals: Any) -> Any:
+    """Return a number rounded as Spark does: by its decimal digits, where 1.005 becomes 1.01.
+
+    DuckDB multiplies, and makes 1.00 of it. What is no decimal of 38 digits, such as infinity, is rounded as it is.
+    """
+    digits = exp.cast(exp.cast(number.copy(), "double"), "text")
+    exact = exp.Round(this=exp.TryCast(this=digits, to=exp.DataType.build("decimal(38, 18)")), decimals=decimals.copy())
+    return exp.Coalesce(this=exp.cast(exact, "double"), expressions=[node.copy()])
 
 
 def _zipped(left: Any, right: Any, function: Any) -> Any:

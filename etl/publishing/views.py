@@ -1,7 +1,7 @@
 """The views of the lakehouse: the SQL files of all folders of ``etl``, and those that Python writes.
 
-``etl/<folder>/views/<schema>.<view>.sql`` begins with the view's comment: lines of ``--`` up to an empty one or to the
-query. Further lines of ``--`` before the query are notes.
+``etl/<folder>/views/<schema>.<view>.sql`` begins with paragraphs of lines ``--``: the view's comment, then a line
+``column: meaning`` for each column in order, then notes if there are any. The query follows.
 """
 
 import re
@@ -12,17 +12,15 @@ from importlib.resources import files
 from importlib.resources.abc import Traversable
 
 from conf.care_settings import ANY_MODEL, PriceSettings
-from conf.papers import paper_table, paper_tables
+from conf.papers import meanings_in, paper_table, paper_tables
 from conf.settings import Settings
 from conf.taxonomy import GOEMOTIONS_NAME, EmotionTaxonomy, Taxonomy, load_emotion_taxonomy
 from etl.llm.tables import SCHEMA as ANSWERS
-from etl.pipeline.tables import TABLES, Table, names_in
+from etl.pipeline.tables import TABLES, Table, View, names_in
 from etl.pipeline.tables.model import AND_ALSO
 
 COLOURS = {"emotion": "#c4572c", "intent": "#2f6f9f", "neutral": "#858b94"}
 """Of the kinds of labels on the reports' light pages."""
-View = tuple[str, str]
-"""Comment and SQL."""
 
 
 def views_of(settings: Settings) -> dict[str, View]:
@@ -33,7 +31,7 @@ def views_of(settings: Settings) -> dict[str, View]:
 def all_views(
     taxonomy: Taxonomy, emotions: EmotionTaxonomy | None = None, prices: PriceSettings | None = None
 ) -> dict[str, View]:
-    """Return (comment, SQL) by view name, each view after those that it reads.
+    """Return the views by name, each after those that it reads.
 
     Args:
         taxonomy: ``edos.taxonomy``.
@@ -42,7 +40,7 @@ def all_views(
     """
     known = emotions or load_emotion_taxonomy(GOEMOTIONS_NAME)
     views = reference_views(taxonomy, known) | {TOKEN_PRICES: token_prices(prices or PriceSettings())} | sql_views()
-    reads = {name: names_in(sql) & views.keys() for name, (_, sql) in views.items()}
+    reads = {name: names_in(view.sql) & views.keys() for name, view in views.items()}
     return {name: views[name] for name in TopologicalSorter(reads).static_order()}
 
 
@@ -56,7 +54,7 @@ def named_in(texts: Iterable[str], views: Mapping[str, View]) -> tuple[dict[str,
     wanted = names_in(" ".join(texts).replace("`", "").lower())
     for name in reversed(list(views)):
         if name in wanted:
-            wanted |= names_in(views[name][1])
+            wanted |= names_in(views[name].sql)
     return {name: views[name] for name in views if name in wanted}, [TABLES[name] for name in TABLES if name in wanted]
 
 
@@ -65,30 +63,39 @@ def reference_views(taxonomy: Taxonomy, emotions: EmotionTaxonomy) -> dict[str, 
     kinds = [(str(place), label.label, label.kind) for place, label in enumerate(taxonomy.labels)]
     return {
         **{f"analysis.{name}": _printed(name) for name in paper_tables()},
-        "analysis.edos_taxonomy": (
+        "analysis.edos_taxonomy": _listed(
             "The labels of the EDOS data set in their order, each an emotion, an intent or neutral.",
-            rows_as_sql(("place", "label", "kind"), kinds),
+            {
+                "place": "place of the label in the taxonomy, from 0",
+                "label": "name of the label",
+                "kind": "emotion, intent or neutral",
+            },
+            kinds,
         ),
-        "analysis.labels": (
+        "analysis.labels": _listed(
             "The labels of EDOS for BI tools: their order, group, colour on the report's page, meaning and an example.",
-            rows_as_sql(
-                ("place", "label", "kind", "colour", "about", "example"),
-                [
-                    (str(place), one.label, one.kind, COLOURS[one.kind], one.about, one.example)
-                    for place, one in enumerate(taxonomy.labels)
-                ],
-            ),
+            {
+                "place": "place of the label in the taxonomy, from 0",
+                "label": "name of the label",
+                "kind": "group of the label: emotion, intent or neutral",
+                "colour": "colour of the group on the report's page, as #rrggbb",
+                "about": "what the label means",
+                "example": "what somebody says who shows it",
+            },
+            [
+                (str(place), one.label, one.kind, COLOURS[one.kind], one.about, one.example)
+                for place, one in enumerate(taxonomy.labels)
+            ],
         ),
-        "llm.generations": (
-            "One raw answer of the language model, with the step that asked for it.",
-            all_answers([table for name, table in TABLES.items() if name.startswith(f"{ANSWERS}.")]),
-        ),
-        "analysis.emo_pillars_polarities": (
+        "llm.generations": all_answers([table for name, table in TABLES.items() if name.startswith(f"{ANSWERS}.")]),
+        "analysis.emo_pillars_polarities": _listed(
             "The labels of Emo Pillars in their order, each positive, negative, ambiguous or neutral.",
-            rows_as_sql(
-                ("label", "polarity", "place"),
-                [(one.label, one.polarity, str(place)) for place, one in enumerate(emotions.labels)],
-            ),
+            {
+                "label": "name of the label",
+                "polarity": "positive, negative, ambiguous or neutral",
+                "place": "place of the label in the taxonomy, from 0",
+            },
+            [(one.label, one.polarity, str(place)) for place, one in enumerate(emotions.labels)],
         ),
     }
 
@@ -101,30 +108,59 @@ def token_prices(prices: PriceSettings) -> View:
     comment = (
         "Prices of a million tokens, from prices.million_tokens: of models whose identity begins with begins_with."
     )
+    meanings = {
+        "begins_with": "beginning of a model's identity; the longest that fits counts; empty: any model",
+        "prompt_price": "price of a million tokens of prompts",
+        "completion_price": "price of a million tokens of answers",
+    }
     rows = [
         (_quoted("" if name == ANY_MODEL else name), one.prompt or 0.0, one.completion or 0.0)
         for name, one in prices.million_tokens.items()
     ]
     known = ",\n  ".join(f"('{name}', {prompt!r}D, {completion!r}D, true)" for name, prompt, completion in rows)
     values = known or "('', 0D, 0D, false)"
-    columns = "begins_with, prompt_price, completion_price"
-    return comment, f"SELECT {columns} FROM VALUES\n  {values}\n  AS given({columns}, known) WHERE known"
+    columns = ", ".join(meanings)
+    return View(
+        comment, f"SELECT {columns} FROM VALUES\n  {values}\n  AS given({columns}, known) WHERE known", meanings
+    )
 
 
 def _quoted(text: str) -> str:
     return text.replace("\\", "\\\\").replace("'", "\\'")
 
 
-def all_answers(tables: Iterable[Table]) -> str:
-    """Return a query over the raw answers of all steps; ``step`` is the name of a step's table.
+def all_answers(tables: Iterable[Table]) -> View:
+    """Return the view of the raw answers of all steps; ``step`` is the name of a step's table.
 
     A table that is not there is left out, because its part of the union is marked as optional.
     """
-    columns = ("model", "request_id", "prompt_hash", "parameters_hash", "sample", "prompt", "answer_start")
-    more = ("parameters", "text", "finish_reason", "prompt_tokens", "answer_tokens", "seconds", "error")
-    selected = f"{', '.join(columns)},\n       {', '.join(more)}"
+    meanings = {
+        "step": "step that asked: the name of its table in the schema llm",
+        "model": "identity of the language model",
+        "request_id": "hash of prompt_hash, parameters_hash and sample",
+        "prompt_hash": "hash of prompt and answer_start",
+        "parameters_hash": "hash of the decoding parameters",
+        "sample": "number of the answer among several to one prompt, from 0",
+        "prompt": "what the model was asked",
+        "answer_start": "first words of the answer, dictated to the model; text goes on from them",
+        "parameters": "how the answer was decoded, as JSON",
+        "text": "the answer as the model gave it; null with an error",
+        "finish_reason": "stop: the model ended the answer; length: it was cut at the most tokens",
+        "prompt_tokens": "tokens of the prompt, of the model; null: not told",
+        "answer_tokens": "tokens of the answer, of the model; null: not told",
+        "seconds": "time of the answer; of a server: from request to answer",
+        "error": "why there is no text; null if there is one",
+    }
+    selected = ", ".join(list(meanings)[1:])
     parts = [f"SELECT '{one.name.partition('.')[2]}' AS step, {selected}\nFROM {one.name}" for one in tables]
-    return AND_ALSO.join(parts)
+    return View(
+        "One raw answer of the language model, with the step that asked for it.", AND_ALSO.join(parts), meanings
+    )
+
+
+def _listed(comment: str, meanings: Mapping[str, str], rows: Sequence[Sequence[str]]) -> View:
+    """Return a view of these rows."""
+    return View(comment, rows_as_sql(list(meanings), rows), meanings)
 
 
 def rows_as_sql(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
@@ -139,7 +175,7 @@ def rows_as_sql(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 
 def _printed(name: str) -> View:
     table = paper_table(name)
-    return table.comment, rows_as_sql(table.columns, table.rows)
+    return View(table.comment, rows_as_sql(table.columns, table.rows), table.meanings)
 
 
 def _literals(cells: Sequence[str]) -> list[str]:
@@ -159,15 +195,25 @@ def view_files(*under: str) -> list[Traversable]:
 
 @cache
 def sql_views() -> dict[str, View]:
-    """Return (comment, SQL) of the files of views by view name, sorted by name."""
+    """Return the views of the files by name, sorted by name."""
     found = sorted(view_files(), key=lambda file: file.name)
-    return {file.name.removesuffix(".sql"): _split(file.read_text("utf-8")) for file in found}
+    names = [file.name.removesuffix(".sql") for file in found]
+    return {name: read_view(file.read_text("utf-8"), name) for name, file in zip(names, found, strict=True)}
 
 
-def _split(text: str) -> View:
-    """Return a file's comment and its query."""
+def read_view(text: str, name: str) -> View:
+    """Return the view of a file: its comment, what its columns mean, and its query.
+
+    Args:
+        text: of the file.
+        name: of the view, for the message.
+
+    Raises:
+        ValueError: the second paragraph of the head is not one line ``column: meaning`` for each column.
+    """
     lines = text.splitlines()
     begin = next(place for place, line in enumerate(lines) if not line.startswith("--"))
-    head = [line.removeprefix("--").strip() for line in lines[:begin]]
-    comment = head[: head.index("")] if "" in head else head
-    return " ".join(comment), "\n".join(lines[begin:]).strip()
+    head = "\n".join(line.removeprefix("--").strip() for line in lines[:begin])
+    comment, _, rest = head.partition("\n\n")
+    columns = rest.split("\n\n")[0].splitlines()
+    return View(comment.replace("\n", " "), "\n".join(lines[begin:]).strip(), meanings_in(columns, name))

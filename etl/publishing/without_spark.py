@@ -4,11 +4,10 @@ from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from conf.taxonomy import Taxonomy, load_taxonomy
-from etl.pipeline.tables import TABLES, present_views
+from conf.taxonomy import load_taxonomy
+from etl.pipeline.tables import TABLES, View, present_views
 from etl.publishing.duckdb_sql import duckdb_type, duckdb_view
-from etl.publishing.view_columns import view_column
-from etl.publishing.views import View, all_views
+from etl.publishing.views import all_views
 
 if TYPE_CHECKING:
     import duckdb
@@ -52,15 +51,15 @@ def connected(tables: Mapping[str, Any], views: Mapping[str, View] | None = None
         _describe(connection, "TABLE", name, [column.name for column in TABLES[name].described])
     known = all_views(load_taxonomy("edos")) if views is None else views
     absent = TABLES.keys() - tables.keys() - set(none)
-    for name, (comment, sql) in present_views(known, absent).items():
+    for name, view in present_views(known, absent).items():
         connection.execute(f"CREATE SCHEMA IF NOT EXISTS {name.split('.')[0]}")
         try:
-            connection.execute(f"CREATE VIEW {name} AS {duckdb_view(name, sql)}")
+            connection.execute(f"CREATE VIEW {name} AS {duckdb_view(name, view.sql)}")
         except (duckdb.BinderException, duckdb.CatalogException):
             continue  # over a table of another version, without a column, or over a view that was left out
-        connection.execute(f"COMMENT ON VIEW {name} IS {_text(comment)}")
-        for column in connection.table(name).columns:
-            connection.execute(f'COMMENT ON COLUMN {name}."{column}" IS {_text(view_column(name, column))}')
+        connection.execute(f"COMMENT ON VIEW {name} IS {_text(view.comment)}")
+        for column, meaning in view.columns.items():
+            connection.execute(f'COMMENT ON COLUMN {name}."{column}" IS {_text(meaning)}')
     return connection
 
 
@@ -72,21 +71,6 @@ def _describe(connection: "duckdb.DuckDBPyConnection", kind: str, name: str, col
     for column in TABLES[name].described:
         if column.name in columns and column.comment:
             connection.execute(f'COMMENT ON COLUMN {name}."{column.name}" IS {_text(column.comment)}')
-
-
-def view_columns(taxonomy: Taxonomy) -> dict[str, list[str]]:
-    """Return the names of each view's columns in their order, by name of the view."""
-    import duckdb
-
-    with duckdb.connect() as connection:
-        for name in TABLES:
-            add_empty(connection, name)
-        found = {}
-        for name, (_, sql) in all_views(taxonomy).items():
-            connection.execute(f"CREATE SCHEMA IF NOT EXISTS {name.split('.')[0]}")
-            connection.execute(f"CREATE VIEW {name} AS {duckdb_view(name, sql)}")
-            found[name] = [str(row[0]) for row in connection.execute(f"DESCRIBE {name}").fetchall()]
-    return found
 
 
 def _text(value: str) -> str:

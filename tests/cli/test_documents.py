@@ -3,12 +3,9 @@
 from pathlib import Path
 
 from conf.settings import Settings
-from conf.taxonomy import load_taxonomy
 from etl.cli.chapters import arrows, chapters, picture
 from etl.cli.documents import outdated
 from etl.cli.setting_texts import leaves
-from etl.publishing.views import all_views
-from etl.publishing.without_spark import view_columns
 from jobs import all_stages
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -22,11 +19,6 @@ def test_every_setting_has_a_meaning() -> None:
     for section in Settings.model_fields:
         for key, about, _ in leaves(Settings(), section):
             assert about, f"{key} has no description"
-
-
-def test_every_view_has_columns() -> None:
-    columns = view_columns(load_taxonomy("edos"))
-    assert columns.keys() == all_views(load_taxonomy("edos")).keys()
 
 
 def test_arrows_leave_out_what_follows_from_two_others() -> None:

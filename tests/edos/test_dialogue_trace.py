@@ -85,12 +85,12 @@ def test_the_way_and_what_depends_on_it(traced: list[Row]) -> None:
         ("sentence", 3, "sentence 3", "3000 to 3900 ms", None),
         ("sentence", 4, "sentence 4", "4000 to 4900 ms", None),
         ("sentence", 5, "sentence 5", "5000 to 5900 ms", None),
-        ("turn change", 4, "opens a turn", "by model, margin 1.5", "m1"),
-        ("turn change", 5, "goes on", "by mark, margin -0.25", None),
+        ("turn change", 4, "opens a turn", "by model, margin 1.5000", "m1"),
+        ("turn change", 5, "goes on", "by mark, margin -0.2500", None),
         ("raw dialogue", None, "2 turns", "sentences 3 to 5", None),
         ("turn dropped", 1, "too_long", "x", None),
         ("clean turn", 0, "Who ?", "sentences 3 to 3", None),
-        ("weak label", 0, "sad", "confidence 0.5", "weak1"),
+        ("weak label", 0, "sad", "confidence 0.5000", "weak1"),
         ("training row", 0, "sad", "crowd, train", None),
         ("gave its label to", 0, "5-40/0", "sad, similar, train", None),
         ("reply to learn from", 0, "yes", "edos, train, sad", None),
@@ -138,7 +138,7 @@ def test_every_step_names_the_stage_that_writes_its_table() -> None:
     """The names in the view are those of the registry."""
     all_stages()
     writers = {stage.writes.name: stage.name for stage in REGISTRY.values() if isinstance(stage.writes, Table)}
-    query = sql_views()["analysis.dialogue_steps"][1]
+    query = sql_views()["analysis.dialogue_steps"].sql
     _names_of_columns, *parts = query.split("UNION ALL")
     named = 0
     for part in parts:

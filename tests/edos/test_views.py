@@ -51,6 +51,22 @@ def test_table_3_and_the_ledgers(views: StandIns) -> None:
     assert views.ask("dropped_by_reason")[0]["units"] == 2
 
 
+@pytest.mark.parametrize(
+    ("text", "plain"),
+    [
+        ("It 's over , is n't it ?", "It's over, is n't it?"),
+        ("' ll 'll 've 's", "' ll'll've's"),
+        ("qu 't\u00e9 ( $ 5 )\u00a0", "qu 't\u00e9 ($5 )\u00a0"),
+        (" a\u000b\n'S . . . ", "a'S..."),
+    ],
+)
+def test_plain_text_has_no_blanks_of_tokens(spark: SparkSession, stand_ins: StandIns, text: str, plain: str) -> None:
+    turns = [("1-0", "1", [{"text": text, "label": "sad", "confidence": 0.5}], [True])]
+    kinds = "dialogue_id string, movie_id string, turns array<struct<text: string, label: string, confidence: float>>"
+    stand_ins.give("edos.dialogues", spark.createDataFrame(turns, f"{kinds}, accepted array<boolean>"))
+    assert [row.plain_text for row in stand_ins.ask("edos.turns")] == [plain]
+
+
 def test_turns_per_dialogue_before_and_after_the_choice(spark: SparkSession, stand_ins: StandIns) -> None:
     turn = "named_struct('text', '{}', 'start_ms', 0, 'end_ms', 0, 'sentence_first', 0, 'sentence_last', 0)"
     two = ", ".join(turn.format(text) for text in ("Is it over ?", "It is ."))

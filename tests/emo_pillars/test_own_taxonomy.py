@@ -150,7 +150,7 @@ def test_people_labelled_sets_refuse_another_taxonomy() -> None:
 def test_views_know_the_polarities_of_the_taxonomy() -> None:
     edos = load_settings("local").edos.taxonomy
     own = EmotionTaxonomy.model_validate(harbour())
-    view = all_views(edos, own)["analysis.emo_pillars_polarities"][1]
+    view = all_views(edos, own)["analysis.emo_pillars_polarities"].sql
     assert "('calm sea', 'neutral', 6)" in view
     assert "admiration" not in view
 

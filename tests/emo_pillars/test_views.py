@@ -67,7 +67,7 @@ def test_groups_of_emotions_that_share_markers(spark: SparkSession, views: Stand
     views.give("emo_pillars.marker_groups", spark.sql(groups))
     rows = [tuple(row) for row in views.ask("emo_pillars_table_9")]
     assert rows == [
-        (1, "negative", "fear, nervousness, pride", 2, "wildly (1.0), safely (0.5)"),
+        (1, "negative", "fear, nervousness, pride", 2, "wildly (1.00), safely (0.50)"),
         (2, "positive", "joy, love", 1, "dearly (0.75)"),
     ]
 
@@ -184,6 +184,6 @@ def test_topics_coverage_and_markers(views: StandIns) -> None:
     assert coverage["percent neutral"] == (0, 2.7)
     assert coverage["percent positive near the query"] == (66.7, 82)
     words = {row.word: row.emotions for row in views.ask("emo_pillars_markers")}
-    assert words == {"badly": "fear (0.5)", "safely": "fear (0.6), joy (0.2)"}
+    assert words == {"badly": "fear (0.50)", "safely": "fear (0.60), joy (0.20)"}
     (shared,) = views.ask("emo_pillars_marker_overlap")
     assert (shared.label, shared.other_label, shared.shared, shared.overlap) == ("fear", "joy", 1, 0.5)

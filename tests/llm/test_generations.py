@@ -16,7 +16,7 @@ from etl.llm.requests import distinct_requests, parameters_hash, with_answers, w
 from etl.llm.tables import generations
 from etl.pipeline.lakehouse import Lakehouse
 from etl.pipeline.model_loader import resolve
-from etl.pipeline.tables import TABLES
+from etl.pipeline.tables import TABLES, View
 from etl.pipeline.tables.model import AND_ALSO
 from etl.publishing.views import all_views
 from tests.llm_servers import RecordedServer, as_the_dialect_answers, prompt_of
@@ -180,7 +180,7 @@ def test_a_served_model_is_its_name(tmp_path) -> None:
 
 def test_the_view_of_answers_has_every_step() -> None:
     steps = {name for name in TABLES if name.startswith("llm.")}
-    assert set(re.findall(r"FROM (llm\.\w+)", all_views(load_taxonomy("edos"))["llm.generations"][1])) == steps
+    assert set(re.findall(r"FROM (llm\.\w+)", all_views(load_taxonomy("edos"))["llm.generations"].sql)) == steps
 
 
 def test_a_union_shows_the_tables_that_are_there(spark: SparkSession, tmp_path) -> None:
@@ -189,14 +189,14 @@ def test_a_union_shows_the_tables_that_are_there(spark: SparkSession, tmp_path) 
     lakehouse = Lakehouse(spark, LakehouseSettings(root=str(tmp_path)))
     lakehouse.ensure(here)
     parts = ["SELECT 'here' AS step, text FROM llm.here"]
+    told = {"step": "the table", "text": "the answer"}
     views = {
-        "llm.every": ("Every answer.", parts[0]),
-        "llm.both": (
-            "Both.",
-            AND_ALSO.join([parts[0], "SELECT 'files' AS step, release AS text FROM subtitles.files"]),
+        "llm.every": View("Every answer.", parts[0], told),
+        "llm.both": View(
+            "Both.", AND_ALSO.join([parts[0], "SELECT 'files' AS step, release AS text FROM subtitles.files"]), told
         ),
-        "llm.none": ("None.", "SELECT release FROM subtitles.files"),
-        "llm.on_none": ("On none.", "SELECT * FROM llm.none"),
+        "llm.none": View("None.", "SELECT release FROM subtitles.files", {"release": "of the file"}),
+        "llm.on_none": View("On none.", "SELECT * FROM llm.none", {"release": "of the file"}),
     }
     statements = [text for text in lakehouse.catalog_statements(views, [here, away]) if "VIEW" in text]
     assert len(statements) == 2

@@ -31,9 +31,9 @@ def arrow(one: Table) -> pa.Schema:
 
 @pytest.mark.parametrize("prices", [{}, MODELS])
 def test_the_view_has_the_prices(prices: dict[str, Any]) -> None:
-    _, sql = token_prices(PriceSettings.model_validate({"million_tokens": prices}))
+    view = token_prices(PriceSettings.model_validate({"million_tokens": prices}))
     with duckdb.connect() as connection:
-        found = connection.execute(duckdb_view(TOKEN_PRICES, sql)).fetchall()
+        found = connection.execute(duckdb_view(TOKEN_PRICES, view.sql)).fetchall()
     assert sorted(found) == sorted(
         ("" if name == "*" else name, float(one.get("prompt", 0)), float(one.get("completion", 0)))
         for name, one in prices.items()
@@ -42,7 +42,7 @@ def test_the_view_has_the_prices(prices: dict[str, Any]) -> None:
 
 def test_the_settings_prices_reach_the_view() -> None:
     settings = load_settings("local", [], ['prices.million_tokens={"openai:large": {prompt: 2, completion: 8}}'])
-    assert "('openai:large', 2.0D, 8.0D, true)" in views_of(settings)[TOKEN_PRICES][1]
+    assert "('openai:large', 2.0D, 8.0D, true)" in views_of(settings)[TOKEN_PRICES].sql
 
 
 @pytest.mark.parametrize("price", [{"prompt": -1}, {"prompts": 1}, 3])

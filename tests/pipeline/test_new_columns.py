@@ -11,7 +11,7 @@ from pyspark.sql import SparkSession
 from conf.errors import InputError
 from conf.settings import load_settings
 from etl.pipeline.lakehouse import Lakehouse
-from etl.pipeline.tables import TABLES
+from etl.pipeline.tables import TABLES, View
 from etl.pipeline.tables.ops import STAGE_RUNS
 
 LEMMAS = TABLES["subtitles.lemmas"]
@@ -39,7 +39,9 @@ def test_a_view_over_an_older_table_says_what_to_run_again(
         done = dict.fromkeys(STAGE_RUNS.columns) | {"stage": stage, "run_id": "1", "event": "done", "seconds": 1.0}
         done |= {"output_version": house.identity(LEMMAS), "input_versions": {}, "models": {}}
         house.append(STAGE_RUNS, spark.createDataFrame([done], STAGE_RUNS.schema), {})
-    views = {"analysis.seen_words": ("Words.", "SELECT sum(seen) AS words FROM subtitles.lemmas")}
+    views = {
+        "analysis.seen_words": View("Words.", "SELECT sum(seen) AS words FROM subtitles.lemmas", {"words": "seen"})
+    }
     said = rf"subtitles\.lemmas was written by an older version, without seen: run {re.escape(stage)}"
     with pytest.raises(InputError, match=said):
         house.register(views, [LARGER])
@@ -50,5 +52,6 @@ def test_a_view_that_is_wrong_by_itself_is_no_older_table(spark: SparkSession, t
     house = Lakehouse(spark, load_settings("local", [], {"lakehouse.root": str(tmp_path)}).lakehouse)
     house.append(LEMMAS, spark.createDataFrame([("went", "go")], LEMMAS.schema), {})
     with pytest.raises(AnalysisException, match="nothing"):
-        house.register({"analysis.seen_words": ("Words.", "SELECT nothing FROM subtitles.lemmas")}, [LEMMAS])
+        wrong = View("Words.", "SELECT nothing FROM subtitles.lemmas", {"nothing": "no column"})
+        house.register({"analysis.seen_words": wrong}, [LEMMAS])
     spark.sql("DROP TABLE subtitles.lemmas")

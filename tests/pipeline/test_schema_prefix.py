@@ -14,14 +14,15 @@ from conf.settings import LakehouseSettings
 from conf.taxonomy import load_taxonomy
 from etl.pipeline.lakehouse import Lakehouse
 from etl.pipeline.spark_tables import SparkTables
-from etl.pipeline.tables import TABLES, names_in_sql
+from etl.pipeline.tables import TABLES, View, names_in_sql
 from etl.pipeline.tables.model import AND_ALSO
 from etl.publishing.views import all_views
 from etl.subtitles.tables import LEMMAS
 
 PREFIX = "prefixed_"
 ROWS = [("cats", "cat"), ("dogs", "dog")]
-VIEWS = {"analysis.words": ("How many words there are.", "SELECT count(*) AS words FROM subtitles.lemmas")}
+COUNT = "SELECT count(*) AS words FROM subtitles.lemmas"
+VIEWS = {"analysis.words": View("How many words there are.", COUNT, {"words": "rows of the table"})}
 
 
 def prefixed(sql: str) -> str:
@@ -110,7 +111,10 @@ def test_a_part_of_a_view_is_left_out_where_its_table_is_missing(spark: SparkSes
     house = Lakehouse(spark, LakehouseSettings(root=str(tmp_path)))
     house.ensure(TABLES["emo_pillars.isear_results"])
     parts = ("SELECT f1 FROM emo_pillars.isear_results", "SELECT 0 AS f1 FROM emo_pillars.isear")
-    views = {"analysis.both": ("Two.", AND_ALSO.join(parts)), "analysis.more": ("One.", "SELECT * FROM analysis.none")}
+    views = {
+        "analysis.both": View("Two.", AND_ALSO.join(parts), {"f1": "of isear"}),
+        "analysis.more": View("One.", "SELECT * FROM analysis.none", {"f1": "of none"}),
+    }
     assert house.catalog_statements(views)[-2].endswith(f"AS {parts[0]}")
 
 

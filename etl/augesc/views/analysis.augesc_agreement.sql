@@ -1,6 +1,11 @@
 -- AugESC Table 3: the share of conversations whose raters are at most one step apart.
 --
--- random_share is the share that raters reach who choose among the four options at random.
+-- aspect: what was rated, such as empathy
+-- samples: conversations with two or more raters; null: none
+-- raters_a_sample: raters of such a conversation, mean
+-- share_within_1: share of these conversations whose highest and lowest score differ by at most 1
+-- paper_share: the paper's share of conversations within 1
+-- random_share: share_within_1 that raters reach who choose among the four options at random
 WITH samples AS (
   SELECT aspect, text_id, count(*) AS raters, max(score) - min(score) AS apart
   FROM augesc.ratings GROUP BY aspect, method, source, text_id

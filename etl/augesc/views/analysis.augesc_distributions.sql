@@ -1,4 +1,11 @@
 -- The figures under AugESC Table 2: conversations by utterances, utterances by length.
+--
+-- data_set: esconv, failed_esconv: sessions of people; ed, reddit: conversations, by their query
+-- role: seeker or supporter
+-- measure: what from_value is: utterances_per_session or utterance_length
+-- from_value: utterances of the role in a session; tokens of an utterance, from this to 4 more
+-- number: sessions, or utterances, with that value
+-- share: their share of the sessions, or utterances, of data set and role
 WITH said AS (
   SELECT source AS data_set, text_id AS session_id, turns FROM augesc.measured_texts WHERE method = 'people'
   UNION ALL SELECT source, conversation_id, turns FROM augesc.conversations

@@ -1,4 +1,10 @@
 -- Queries and conversations by the query's emotion; people's sessions by emotion and problem.
+--
+-- data_set: ed, reddit: queries; esconv, failed_esconv: sessions of people
+-- kind: what name is: emotion, or the problem of a session
+-- name: emotion of the query, emotion or problem of the session; (none): a query without one
+-- queries: queries of that emotion; null for sessions
+-- conversations: conversations kept from these queries; sessions of that emotion or problem
 WITH kept AS (
   SELECT query_id, count(*) AS conversations FROM augesc.conversations GROUP BY query_id
 )

@@ -1,4 +1,14 @@
 -- AugESC Table 1: texts that violate each requirement, and that are kept; the paper's percent beside ours.
+--
+-- method: what wrote the texts: augmenter, untuned, role_models or people
+-- source: ed, reddit: where the queries come from; esconv, failed_esconv: sessions of people
+-- place: place of the requirement in the paper's table, from 1
+-- requirement: what is violated; final_retention: nothing is
+-- texts: texts of method and source; null: only the paper has them
+-- number: texts that violate the requirement; of final_retention: texts that are kept
+-- percent: number in percent of texts
+-- paper_percent: the paper's percent; null: not in its table
+-- paper_name: name of method and source in the paper; null: not in its table
 WITH requirements AS (
   SELECT DISTINCT place, requirement FROM analysis.augesc_paper_table_1
 ), sizes AS (

@@ -1,9 +1,19 @@
 -- One fact or decision on the way of a dialogue, from its film to the tables that hold it.
 --
--- source is the name of the table; it is put together, because names of tables in a view get lakehouse.schema_prefix.
--- analysis.dialogue_trace adds the run of the stage. source_path is null where a table names dialogues alone. Facts
--- that depend on a dialogue_id are found without reading whole tables if the source_path is given too, as
--- `python -m jobs trace` does. A clean dialogue that was cut out of a longer one has the row 'part of', which names the
+-- dialogue_id: id of the dialogue on whose way it is
+-- source_path: path of its subtitle file; null where a table names dialogues alone
+-- place: order on the way: 10 the film to 160 the finished labels; from 200 on what depends on it
+-- step: kind of fact or decision, such as film, turn change, weak label
+-- number: sentence or turn that it is about, from 0; null: the whole dialogue
+-- decision: what was found or decided: a text, a label, an id, a reason
+-- detail: on what grounds, such as times, margin, confidence or votes
+-- model: identity of the model that decided; null: no model did
+-- source: table that holds it
+-- stage: stage that wrote it there
+--
+-- source is put together, because names of tables in a view get lakehouse.schema_prefix. analysis.dialogue_trace adds the
+-- run of the stage. Facts that depend on a dialogue_id are found without reading whole tables if the source_path is given
+-- too, as `python -m jobs trace` does. A clean dialogue that was cut out of a longer one has the row 'part of', which names the
 -- raw dialogue; that one's way is the rows up to place 70. The raw dialogue has a row for each part, kept or dropped.
 SELECT CAST(NULL AS string) AS dialogue_id, CAST(NULL AS string) AS source_path, 0 AS place, CAST(NULL AS string) AS step,
        CAST(NULL AS int) AS number, CAST(NULL AS string) AS decision, CAST(NULL AS string) AS detail,
@@ -39,7 +49,7 @@ SELECT dialogue.dialogue_id, dialogue.source_path, 50, 'turn change', border + 1
        CASE WHEN array_contains(transform(dialogue.turns, one -> one.sentence_first), border + 1)
             THEN 'opens a turn' ELSE 'goes on' END,
        concat('by ', coalesce(get(scored.sources, border), 'model'), ', margin ',
-              coalesce(CAST(round(get(scored.scores, border), 4) AS string), 'none')),
+              coalesce(format_number(get(scored.scores, border), 4), 'none')),
        CASE WHEN coalesce(get(scored.sources, border), 'model') IN ('model', 'rule') THEN scored.model END,
        concat('subtitles', '.turn_scores'), 'score_turns'
 FROM subtitles.dialogues AS dialogue JOIN subtitles.turn_scores AS scored ON scored.source_path = dialogue.source_path
@@ -78,12 +88,12 @@ SELECT dialogue_id, source_path, 80, 'clean turn', number, turn.text,
        concat('subtitles', '.clean_dialogues'), 'clean_dialogues'
 FROM subtitles.clean_dialogues LATERAL VIEW posexplode(turns) AS number, turn
 UNION ALL /* where it is there */
-SELECT dialogue_id, NULL, 90, 'weak label', turn, label, concat('confidence ', round(confidence, 4)), model,
+SELECT dialogue_id, NULL, 90, 'weak label', turn, label, concat('confidence ', format_number(confidence, 4)), model,
        concat('edos', '.weak_labels'), 'label_weakly'
 FROM edos.weak_labels
 UNION ALL /* where it is there */
 SELECT dialogue_id, NULL, 100, 'chosen as emotional', NULL, concat('rank ', rank),
-       concat('confidence ', round(confidence, 4)), NULL, concat('edos', '.initial'), 'select_emotional'
+       concat('confidence ', format_number(confidence, 4)), NULL, concat('edos', '.initial'), 'select_emotional'
 FROM edos.initial
 UNION ALL /* where it is there */
 SELECT dialogue_id, NULL, 110, 'crowd label', turn, coalesce(label, 'no majority'),
@@ -91,23 +101,23 @@ SELECT dialogue_id, NULL, 110, 'crowd label', turn, coalesce(label, 'no majority
 FROM edos.crowd_labels
 UNION ALL /* where it is there */
 SELECT dialogue_id, NULL, 120, 'similar to a labelled dialogue', turn, coalesce(label, 'held out'),
-       concat('cosine ', score, ' to ', seed_id), NULL, concat('edos', '.similar_matches'), 'search_similar'
+       concat('cosine ', format_number(score, 4), ' to ', seed_id), NULL, concat('edos', '.similar_matches'), 'search_similar'
 FROM edos.similar_matches
 UNION ALL /* where it is there */
-SELECT dialogue_id, NULL, 130, 'self-label', turn, label, concat('confidence ', round(score, 4)), NULL,
+SELECT dialogue_id, NULL, 130, 'self-label', turn, label, concat('confidence ', format_number(score, 4)), NULL,
        concat('edos', '.self_labelled'), 'self_label'
 FROM edos.self_labelled
 UNION ALL /* where it is there */
 SELECT dialogue_id, NULL, 140, 'similar to a self-labelled dialogue', turn, coalesce(label, 'held out'),
-       concat('cosine ', score, ' to ', seed_id), NULL, concat('edos', '.similar_self_matches'), 'search_similar_again'
+       concat('cosine ', format_number(score, 4), ' to ', seed_id), NULL, concat('edos', '.similar_self_matches'), 'search_similar_again'
 FROM edos.similar_self_matches
 UNION ALL /* where it is there */
 SELECT dialogue_id, NULL, 150, 'training row', turn, label,
-       concat_ws(', ', origin, split, concat('score ', round(score, 4)), concat('from ', matched_id)), NULL,
+       concat_ws(', ', origin, split, concat('score ', format_number(score, 4)), concat('from ', matched_id)), NULL,
        concat('edos', '.training_dialogues'), 'gather_training_dialogues'
 FROM edos.training_dialogues
 UNION ALL /* where it is there */
-SELECT dialogue_id, NULL, 160, 'label', number, turn.label, concat('confidence ', round(turn.confidence, 4)), model,
+SELECT dialogue_id, NULL, 160, 'label', number, turn.label, concat('confidence ', format_number(turn.confidence, 4)), model,
        concat('edos', '.dialogues'), 'annotate_dialogues'
 FROM edos.dialogues LATERAL VIEW posexplode(turns) AS number, turn
 UNION ALL /* where it is there */

@@ -1,8 +1,24 @@
 -- Where a dialogue comes from, each decision on its way with stage, model and version, and what depends on it.
 --
--- Select one dialogue_id, and sort by place, number and decision. run_id, stage_version, settings_hash, package and
--- models are those of the stage's last finished run. Rows from place 200 on depend on the dialogue: rows that took
--- its label, replies to learn from, and stages that have read a table with it ('read by'; a training's decision is
+-- dialogue_id: id of the dialogue on whose way it is
+-- source_path: path of its subtitle file; null where a table names dialogues alone
+-- place: order on the way: 10 the film to 160 the finished labels; from 200 on what depends on it
+-- step: kind of fact or decision, such as film, turn change, weak label; read by: a later stage
+-- number: sentence or turn that it is about, from 0; null: the whole dialogue
+-- decision: what was found or decided: a text, a label, an id, a reason; who read the dialogue
+-- detail: on what grounds, such as times, margin, confidence or votes
+-- model: identity of the model that decided; null: no model did
+-- source: table that holds it
+-- stage: stage that wrote it there, or read the dialogue
+-- run_id: id of the last finished run of the stage; null: no run is known
+-- stage_version: version of the stage's rules in that run
+-- settings_hash: hash of the settings that counted in that run
+-- package: version of this project in that run
+-- models: identities of the models that the run used, by their keys under models
+-- version: version of the table, or of the model, that the run wrote
+--
+-- Select one dialogue_id, and sort by place, number and decision. Rows from place 200 on depend on the dialogue: rows that
+-- took its label, replies to learn from, and stages that have read a table with it ('read by'; a training's decision is
 -- its model).
 WITH runs AS (
   SELECT one.* FROM (

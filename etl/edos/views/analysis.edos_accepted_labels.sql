@@ -1,5 +1,12 @@
 -- Which labels are accepted, and how often these are right on the crowd's test turns; the first row is of all labels.
 --
+-- label: label that the classifier gives; all labels: the first row
+-- least_confidence: confidence from which the label is accepted; null: it never is, or the first row
+-- turns: test turns that the classifier gives the label
+-- accuracy: share of these turns that the crowd gave the same label; null: no turns
+-- accepted: test turns whose confidence reaches the threshold of the label
+-- accepted_accuracy: share of the accepted ones that the crowd gave the same label; null: none
+--
 -- The thresholds are chosen on validation turns (edos.accepted_accuracy), the figures are of test turns.
 WITH judged AS (
   SELECT least.label, least.threshold, CAST(answers.correct AS int) AS correct,

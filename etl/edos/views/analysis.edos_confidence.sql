@@ -1,4 +1,9 @@
 -- The finished turns by confidence, in tenths.
+--
+-- from_confidence: lower end of the tenth, included
+-- to_confidence: upper end of the tenth, not included but for 1
+-- turns: finished turns whose label has such a confidence
+-- share: share of all finished turns
 WITH lines AS (
   SELECT line.label AS label, round(CAST(line.confidence AS double), 4) AS confidence
   FROM edos.dialogues LATERAL VIEW explode(turns) AS line

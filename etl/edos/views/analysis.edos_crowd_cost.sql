@@ -1,4 +1,10 @@
 -- What the crowd's work cost and how long it took (EDOS 7).
+--
+-- place: order of the rows
+-- criterion: what value and paper are, with the unit
+-- value: of our crowd; null: nothing to count
+-- paper: of the paper's crowd; null: it does not say
+-- minimum_wage: the minimum wage that the paper names, in dollars an hour
 WITH usual AS (
   SELECT avg(seconds) / 60 AS minutes, try_divide(sum(reward), sum(seconds) / 3600) AS by_reward,
          try_divide(sum(reward + bonus), sum(seconds) / 3600) AS with_bonus

@@ -1,10 +1,19 @@
 -- Kinds of labels and their valence by turn, from the first to the tenth: whether emotions de-escalate (EDOS 4).
 --
--- The paper says that in both sets emotions give way to intents as dialogues go on, without numbers. all_lengths is
--- false for the first four turns of dialogues of at least four: there, no share moves because short dialogues end. The
--- corpus paper is Table 9: its labels of first turns are position 1, those of all other turns position 2. The valence of
--- the 32 emotions is ours: surprised, sentimental and nostalgic have none. valence is the mean over the turns with an
--- emotion that has one, from -1 to 1.
+-- corpus: EDOS: ours; EmpatheticDialogues; paper: the paper's EDOS
+-- all_lengths: true: dialogues of all lengths; false: turns 1 to 4 of dialogues of at least four
+-- position: number of the turn in its dialogue, 1 to 10; of the paper 1: first turns, 2: all others
+-- turns: turns at that position
+-- emotions: share of these turns whose label is an emotion
+-- intents: share of these turns whose label is an intent
+-- neutral: share of these turns whose label is neutral
+-- positive: share of these turns with an emotion of positive valence
+-- negative: share of these turns with an emotion of negative valence
+-- valence: mean over the turns of positive (1) or negative (-1) valence; null: none
+--
+-- The paper says that in both sets emotions give way to intents as dialogues go on, without numbers. Without short
+-- dialogues (all_lengths false), no share moves because dialogues end. The corpus paper is its Table 9. The valence of
+-- the 32 emotions is ours: surprised, sentimental and nostalgic have none.
 WITH lines AS (
   SELECT 'EDOS' AS corpus, transform(turns, turn -> turn.label) AS labels FROM edos.dialogues
   UNION ALL

@@ -1,4 +1,13 @@
 -- EDOS Table 6: dialogues with labels, twelve for each quarter of their least confident turn; none profane.
+--
+-- lowest_confidence_from: lower end of the quarter that the dialogue's least confident turn is in
+-- place: number of the dialogue in its quarter, 1 to 12
+-- dialogue_id: id of the dialogue
+-- movie_id: IMDb number of the film; file:<subtitle_id> if its path names none
+-- turn: index of the turn in the dialogue, from 0
+-- text: what is said in the turn
+-- label: label that the classifier gives the turn
+-- confidence: probability of that label, two decimals
 WITH several AS (
   SELECT dialogue_id, movie_id, turns, get(turns, 0).label AS opening,
          CAST(least(floor(round(CAST(array_min(transform(turns, turn -> turn.confidence)) AS double), 4) * 4), 3) AS int) AS quarter

@@ -1,6 +1,10 @@
--- EDOS Figure 3: how often a label follows another over the first four turns; to_label null: it ends there.
+-- EDOS Figure 3: how often a label follows another over the first four turns.
 --
--- The figure shows the first four turns.
+-- corpus: EDOS: ours; or EmpatheticDialogues
+-- position: number of the turn that has the label, 1 to 3
+-- label: label of that turn
+-- to_label: label of the next turn; null: the dialogue ends
+-- dialogues: dialogues in which the one follows the other there
 WITH lines AS (
   SELECT 'EDOS' AS corpus, transform(turns, turn -> turn.label) AS labels FROM edos.dialogues
   UNION ALL

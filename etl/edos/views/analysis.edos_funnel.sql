@@ -1,5 +1,12 @@
 -- From files to finished dialogues: what is left after each step, the paper's count beside ours.
 --
+-- place: order of the steps
+-- step: place on the way from files to finished dialogues
+-- unit: what is counted: files, dialogues or films
+-- units: files, dialogues or films that are left here
+-- paper: the paper's count; null: it does not say
+-- note: where units and paper count different things; null: they do not
+--
 -- The paper's 3.7 million files are of all languages. OPUS v2018 has 446,612 English ones, from
 -- which its English dialogues come: note says so where the two counts are not of the same thing.
 WITH counts AS (

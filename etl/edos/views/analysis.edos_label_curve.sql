@@ -1,5 +1,10 @@
 -- How often the classifier's labels are those of people, on the test turns that it is surest of, by tenths.
 --
+-- surest_share: share of the test turns that is taken, those of the highest confidence
+-- turns: test turns in it
+-- least_confidence: lowest confidence among them
+-- accuracy: share of them whose label is the crowd's
+--
 -- Of the crowd's test turns alone, by which nothing is chosen. A random choice of as many turns would have the accuracy
 -- of the last row, which takes all.
 WITH ranked AS (

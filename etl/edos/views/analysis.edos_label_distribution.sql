@@ -1,6 +1,14 @@
 -- EDOS Figure 2: each label's share of turns; the paper's and EmpatheticDialogues' beside ours.
 --
--- The paper's numbers are of its Table 9, null where it does not have the label.
+-- place: place of the label in the taxonomy, from 0
+-- label: name of the label
+-- kind: emotion, intent or neutral
+-- turns: finished turns of EDOS with the label
+-- share: share of all finished turns; null: there are none
+-- paper_turns: turns of the paper's EDOS with the label (Table 9); null: a label that it does not have
+-- paper_share: share of all turns of the paper's EDOS; null as paper_turns
+-- empathetic_turns: turns of EmpatheticDialogues with the label, by a classifier
+-- empathetic_share: share of all turns of EmpatheticDialogues; null: there are none
 WITH ours AS (
   SELECT line.label AS label, count(*) AS turns FROM edos.dialogues LATERAL VIEW explode(turns) AS line GROUP BY 1
 ), theirs AS (

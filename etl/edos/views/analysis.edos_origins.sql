@@ -1,4 +1,14 @@
 -- Labelled turns by origin, the paper's counts (EDOS 3.2, 3.3) beside ours.
+--
+-- place: order of the rows
+-- origin: how the label was found: crowd, similar, self or similar_self; total
+-- rows: labelled turns of the origin
+-- train: of these, turns to train on
+-- validation: of these, turns to choose the epoch by
+-- test: of these, turns to test on
+-- labels: different labels among them; null in the total
+-- least_score: lowest cosine or confidence among them; null for crowd, for none, and in the total
+-- paper: labelled dialogues of the origin in the paper
 WITH ours AS (
   SELECT origin, count(*) AS rows, count_if(split = 'train') AS train, count_if(split = 'validation') AS validation,
          count_if(split = 'test') AS test, count(DISTINCT label) AS labels, round(min(score), 4) AS least_score

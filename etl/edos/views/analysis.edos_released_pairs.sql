@@ -1,4 +1,14 @@
 -- Each released pair of similar dialogues: the authors' cosine and ours.
+--
+-- origin: how the authors found the label: similar, or similar_self from a self-labelled one
+-- dialogue_id: id of the dialogue that took the label
+-- matched_id: turn that the label came from, as <dialogue_id>/<turn>
+-- label: label that it took
+-- released_score: cosine of the two dialogues, by the authors
+-- our_score: cosine of the two dialogues, by our encoder
+-- model: identity of our encoder
+-- labelled: turns of the dialogue that the label came from, joined by |
+-- similar: turns of the dialogue that took the label, joined by |
 WITH hashed AS (
   SELECT origin, dialogue_id, label, score AS released_score, matched_id, turns, matched_turns,
          sha2(concat_ws('', transform(turns, turn -> sha2(turn, 256))), 256) AS history_hash,

@@ -1,6 +1,11 @@
 -- EDOS Table 3: the size of the data set, the paper's beside ours.
 --
--- Averages are null where there are no dialogues. The paper's follow from its totals: 2.8294, 39.4698 and 13.9498.
+-- place: order of the rows
+-- criterion: what value and paper are
+-- value: of our finished dialogues; averages are null without dialogues
+-- paper: as the paper prints it
+--
+-- The paper's averages follow from its totals: 2.8294, 39.4698 and 13.9498.
 WITH sizes AS (
   SELECT size(turns) AS turns,
          aggregate(turns, 0L, (total, turn) -> total + size(filter(split(turn.text, ' '), token -> token != '')))

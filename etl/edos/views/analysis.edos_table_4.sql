@@ -1,5 +1,10 @@
 -- EDOS Table 4: the crowd's agreement and quiz, the paper's beside ours, in both units where the paper's is not clear.
 --
+-- place: order of the rows
+-- criterion: what value and paper are
+-- value: of our crowd; null: nothing to count
+-- paper: of the paper's crowd, printed or counted in its released votes; null: not known
+--
 -- The paper's 8,913 majorities are those of answers as given; 8,919 of its released votes agree in the taxonomy when
 -- case and the mark "(Other)" are ignored, which is how labels are found here. Its 425 "dialogues" with a specified
 -- label are the released votes marked "(Other)", which are of 403 dialogues. The quiz counts HITs that had one.

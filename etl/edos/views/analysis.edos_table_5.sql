@@ -1,7 +1,25 @@
 -- EDOS Table 5: classifiers by macro-F1 and accuracy; our arms' means over seeds, the paper's beside them.
 --
--- In percent, seconds of training (the paper: 546.84 s on two Titan X, appendix C). Floors are expectations on the same test rows: its most frequent label for all, and labels drawn evenly.
--- The ceiling is people: how often a worker's answer is the label that the two others of a turn agree on.
+-- place: order of the rows: other papers' classifiers, ours, floors, ceiling
+-- classifier: name of the classifier, floor or ceiling
+-- trained_on: data of other papers' classifiers; origins of the rows that ours were trained on
+-- seeds: trainings that the means are over; 0: not ours, or not trained
+-- macro_precision: macro-precision on the crowd's test turns, percent, mean over seeds
+-- macro_recall: macro-recall, percent, mean over seeds
+-- macro_f1: macro-F1, percent, mean over seeds; of a floor: expected on the same turns
+-- macro_f1_sd: standard deviation of macro_f1 over seeds; null with fewer than two
+-- accuracy: share of right labels, percent, mean over seeds; of the ceiling: a worker's
+-- accuracy_sd: standard deviation of accuracy over seeds; null with fewer than two
+-- paper_macro_f1: macro-F1 that the paper prints, percent; null: none
+-- paper_accuracy: accuracy that the paper prints, percent; null: none
+-- seconds: time of a training in seconds, mean over seeds
+-- paper_macro_precision: macro-precision that the paper prints, percent; null: none
+-- paper_macro_recall: macro-recall that the paper prints, percent; null: none
+-- paper_seconds: time of the paper's training in seconds; null: not given
+--
+-- The paper's 546.84 s are on two Titan X (appendix C). Floors are expectations on the same test rows: the most
+-- frequent label for all, and labels drawn evenly. The ceiling is people: how often a worker's answer is the label that
+-- the two others of a turn agree on.
 WITH arms AS (
   SELECT weighted, concat_ws(' + ', origins) AS trained_on, size(origins) AS added, count(*) AS seeds,
          100 * avg(macro_precision) AS precision, 100 * avg(macro_recall) AS recall,
@@ -45,7 +63,7 @@ SELECT 1001, 'floor: labels at random', '', 0L, NULL, NULL, round(100 * even_f1,
        NULL, NULL, NULL, NULL, NULL, NULL FROM floors
 UNION ALL
 SELECT 1002, 'ceiling: a worker, where two others agree', '', 0L, NULL, NULL, NULL, NULL,
-       round(100 * avg(CAST(votes[a] = votes[(a + 1) % 3] AS int)), 2), NULL, NULL, NULL, NULL, NULL, NULL, NULL
+       round(100 * avg(CAST(get(votes, a) = get(votes, (a + 1) % 3) AS int)), 2), NULL, NULL, NULL, NULL, NULL, NULL, NULL
 FROM edos.crowd_labels LATERAL VIEW explode(array(0, 1, 2)) AS a
-WHERE size(votes) = 3 AND votes[(a + 1) % 3] = votes[(a + 2) % 3] HAVING count(*) > 0
+WHERE size(votes) = 3 AND get(votes, (a + 1) % 3) = get(votes, (a + 2) % 3) HAVING count(*) > 0
 ORDER BY place, trained_on

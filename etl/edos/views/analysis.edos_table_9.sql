@@ -1,6 +1,13 @@
 -- EDOS Table 9: dialogues by their first turn's label and turns by label, the paper's beside ours.
 --
--- Every label of the taxonomy has a row. The paper's numbers are null where it does not have the label.
+-- place: place of the label in the taxonomy, from 0; 98: no label of it; 99: total
+-- label: name of the label, or total
+-- dialogues: finished dialogues whose first turn has the label
+-- turns: finished turns with the label
+-- paper_dialogues: dialogues of the paper's EDOS whose first turn has the label; null: not its label
+-- paper_turns: turns of the paper's EDOS with the label; null: not its label
+--
+-- Every label of the taxonomy has a row.
 WITH taxonomy AS (
   SELECT labels.place, labels.label, paper.dialogues AS paper_dialogues, paper.turns AS paper_turns
   FROM analysis.edos_taxonomy AS labels LEFT JOIN analysis.edos_paper_table_9 AS paper ON paper.label = labels.label

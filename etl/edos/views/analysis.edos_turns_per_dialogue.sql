@@ -1,7 +1,20 @@
 -- Turns and tokens of a dialogue in the pool of clean dialogues and among those chosen as emotional (EDOS 3.1).
 --
--- The paper's pool has about 19 million turns in 4 million dialogues (3.1, 3.3), its EDOS 2.83 turns a dialogue (Table 3):
--- ratio says how many times as long the pool's dialogues are. A row's shares are of its dialogues, by length.
+-- place: 1: before the choice; 2: after it
+-- step: which dialogues
+-- dialogues: dialogues of the step
+-- turns: turns of these dialogues
+-- turns_per_dialogue: turns of a dialogue, mean
+-- paper_turns: turns of a dialogue in the paper, mean
+-- tokens_per_turn: tokens of a turn, parted by blanks, mean
+-- paper_tokens: tokens of a turn in the paper, mean; null: it does not say
+-- two_turns: share of the dialogues with two turns
+-- three_or_four_turns: share of the dialogues with three or four turns
+-- more_turns: share of the dialogues with more than four turns
+-- ratio: turns_per_dialogue before the choice over that of this row
+-- paper_ratio: the same of the paper's means
+--
+-- The paper's pool has about 19 million turns in 4 million dialogues (3.1, 3.3), its EDOS 2.83 turns a dialogue (Table 3).
 WITH dialogues AS (
   SELECT 1 AS place, 'before: clean dialogues' AS step, transform(turns, turn -> turn.text) AS texts,
          4.75D AS paper_turns, CAST(NULL AS double) AS paper_tokens

@@ -1,6 +1,15 @@
 -- EDOS Appendix C: what weighting newer turns more brings, pairs of equal seed, the paper's beside ours.
 --
--- In percent.
+-- trained_on: origins of the rows trained on
+-- seeds: pairs of trainings with the same seed, with and without weighting
+-- weighted_f1: macro-F1 with newer turns weighted more, percent, mean over seeds
+-- unweighted_f1: macro-F1 with all turns weighted alike, percent, mean over seeds
+-- gain: weighted_f1 minus unweighted_f1, in points, mean over pairs
+-- gain_sd: standard deviation of the gain over pairs; null with fewer than two
+-- seeds_it_helps: pairs in which weighting has the higher macro-F1
+-- paper_weighted_f1: macro-F1 with weighting in the paper, percent; null: other rows
+-- paper_unweighted_f1: macro-F1 without weighting in the paper, percent; null: other rows
+-- paper_gain: gain in the paper, in points; null: other rows
 WITH pairs AS (
   SELECT origins, seed, 100 * max(macro_f1) FILTER (WHERE weighted) AS with_weights,
          100 * max(macro_f1) FILTER (WHERE NOT weighted) AS without

@@ -1,10 +1,25 @@
 -- One film: its year, decade and genres, and how much of it there is. The films of a star for BI tools.
 --
--- year and genres are those of its files' metadata, the most frequent year, null where no file has one. uploads counts
--- the files that were read. It joins with movie_id to edos.turns, analysis.turn_genres and analysis.dropped.
-WITH read AS (
-  SELECT movie_id, count(*) AS uploads, mode(year) AS year, max(genres) AS genres, min(language) AS language
+-- movie_id: IMDb number of the film; file:<subtitle_id> if its path names none
+-- year: the most frequent year in the metadata of its files, the earliest of several; null: none has one
+-- decade: first year of the decade; null without a year
+-- genres: genres in the metadata of one of its files; null: none has any
+-- language: language of its subtitles, by their paths, the first in the alphabet of several
+-- uploads: subtitle files of the film that were read
+-- clean_dialogues: dialogues of the film after all cleaning rules
+-- dialogues: finished EDOS dialogues of the film
+-- turns: turns of these finished dialogues
+--
+-- It joins with movie_id to edos.turns, analysis.turn_genres and analysis.dropped.
+WITH years AS (
+  SELECT movie_id, year, count(*) AS files FROM subtitles.files WHERE year IS NOT NULL GROUP BY movie_id, year
+), usual AS (
+  SELECT movie_id, max_by(year, struct(files, -year)) AS year FROM years GROUP BY movie_id
+), counted AS (
+  SELECT movie_id, count(*) AS uploads, max(genres) AS genres, min(language) AS language
   FROM subtitles.files GROUP BY movie_id
+), read AS (
+  SELECT counted.*, usual.year FROM counted LEFT JOIN usual ON usual.movie_id = counted.movie_id
 ), clean AS (
   SELECT movie_id, count(*) AS clean_dialogues FROM subtitles.clean_dialogues GROUP BY movie_id
 ), finished AS (

@@ -1,6 +1,15 @@
 -- What two versions of the dialogue classifier say of the same turn, for every pair of versions that labelled it.
 --
--- model and other_model are identities as in edos.dialogue_scores, in their alphabetical order.
+-- dialogue_id: id of the dialogue in edos.initial
+-- turn: index of the turn in the dialogue, from 0
+-- text: what is said in the turn
+-- model: identity of the one version, the first in the alphabet
+-- label: label that this version gives
+-- confidence: probability of that label, 0 to 1
+-- other_model: identity of the other version
+-- other_label: label that the other version gives
+-- other_confidence: probability of that label, 0 to 1
+-- agree: both versions give the same label
 WITH turns AS (
   SELECT dialogue_id, turn, text,
          sha2(concat_ws('', transform(slice(turns, 1, turn + 1), line -> coalesce(sha2(line, 256), '-'))), 256)

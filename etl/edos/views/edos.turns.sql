@@ -1,12 +1,32 @@
 -- One turn of a finished EDOS dialogue with both labels, its film, and where it stands in its subtitle file.
 --
--- plain_text is the text without the blanks of OPUS's tokens; blanks inside quotation marks stay, which exports take
--- out too (etl/common/spelling.py), because DuckDB's regular expressions cannot. label_accepted says whether the
--- confidence reaches the threshold of the label (edos.label_thresholds). split is that of an export with the
--- default shares: by film, a tenth for test and a tenth for validation. certainty is the probability that a turn is one
--- speaker's, and whole; border says what decided that it opens (start, silence, mark, carried, model, rule), border_certainty how
--- certain that is; dialogue_certainty is the probability that all borders of the dialogue are right; speaker is the name of
--- the label that the turn opens with.
+-- dialogue_id: id of the dialogue
+-- turn: index of the turn in the dialogue, from 0
+-- text: what is said, in OPUS's tokens, parted by blanks
+-- plain_text: text without the blanks of OPUS's tokens; blanks inside quotation marks stay
+-- weak_label: label by the weak labeler; null: none was given
+-- weak_confidence: probability of the weak label, 0 to 1; null: none was given
+-- label: label by the dialogue classifier
+-- confidence: probability of the label, 0 to 1
+-- label_accepted: confidence reaches the threshold of the label (edos.label_thresholds); null: unknown
+-- movie_id: IMDb number of the film; file:<subtitle_id> if its path names none
+-- year: year of the film; null: unknown
+-- genres: genres of the film, by the file's metadata
+-- language: language of the subtitles, by the path
+-- release: OPUS release of the file, such as v2018
+-- split: split of an export with the default shares, by film: train, validation or test
+-- source_path: path of the subtitle file, relative to its source; zip!member in a zip
+-- sentence_first: index of the turn's first sentence in the file, from 0
+-- sentence_last: index of the turn's last sentence in the file
+-- start_ms: start in the film, milliseconds; null: the file has no time there
+-- end_ms: end in the film, milliseconds; null: the file has no time there
+-- certainty: probability that the turn is one speaker's, and whole; null: unknown
+-- border: what decided that the turn opens: start, silence, mark, carried, model; null: unknown
+-- border_certainty: probability that the turn opens where the speaker changes; null: unknown
+-- speaker: name of the label that the turn opens with, in capitals; null: it has none
+-- dialogue_certainty: probability that all borders of the dialogue are right; null: unknown
+--
+-- Exports take out the blanks inside quotation marks too (etl/common/spelling.py); DuckDB's regular expressions cannot.
 WITH finished AS (
   SELECT dialogue_id, movie_id, turn, line.text, line.label, line.confidence, accepted[turn] AS label_accepted,
          CAST(conv(substring(sha2(concat_ws('\u0001', 'film', movie_id), 256), 1, 13), 16, 10) AS double)

@@ -1,4 +1,8 @@
 -- Emo Pillars 7: what cleaning and rewriting changed.
+--
+-- measure: what value and paper are: similarities by cosine, lengths in tokens, ratios
+-- value: of our texts; null: there are none
+-- paper: of the paper's texts; null: it does not say
 WITH every AS (
   SELECT stack(11,
     0, 'context and cleaned context, similarity, mean', avg(context_similarity), 0.92D,

@@ -1,4 +1,9 @@
 -- Emo Pillars 7: rare emotions and the balance of polarities, of all and near the query (Figure 7); the paper's beside ours.
+--
+-- place: order of the rows
+-- measure: what value and paper are: a number of emotions, or percent of the labels
+-- value: of our examples; null: there are none
+-- paper: of the paper's examples
 WITH said AS (SELECT one.label FROM emo_pillars.examples LATERAL VIEW explode(labels) AS one),
 counts AS (
   SELECT polarities.label, polarity, count(said.label) AS number

@@ -1,4 +1,10 @@
 -- Emo Pillars Figures 3 and 4: emotions asked for and expressed.
+--
+-- label: name of the label
+-- polarity: positive, negative, ambiguous or neutral
+-- primary_labels: examples whose utterance was made for the label
+-- labels: examples in which the label is expressed, strongly enough to be kept
+-- mean_level: mean level of the label in these examples, 0 to 1; null: there are none
 WITH asked AS (
   SELECT primary_label AS label, count(*) AS primary_labels FROM emo_pillars.examples GROUP BY primary_label
 ), expressed AS (

@@ -1,5 +1,10 @@
 -- Emo Pillars 4, 7: the data set's size, the paper's beside ours.
 --
+-- place: order of the rows
+-- criterion: what value and paper are
+-- value: of our data set; null: there is nothing to count
+-- paper: of the paper's data set
+--
 -- A row is there once its table is, those of GoEmotions where it was read. The shares of positive, negative and ambiguous
 -- labels are of those that are not neutral.
 SELECT 1 AS place, 'plots' AS criterion,

@@ -1,4 +1,14 @@
 -- Emo Pillars Table 12: how alike the utterances of one main emotion are.
+--
+-- label: emotion that the utterances were made for
+-- utterances: utterances of the emotion in the context-full data set
+-- pairs: pairs of a sample of them that were compared; null: none
+-- mean: mean cosine of the pairs
+-- paper_mean: mean cosine in the paper
+-- deviation: standard deviation of the cosines
+-- paper_deviation: standard deviation in the paper
+-- percentile_99: cosine that 99 % of the pairs do not exceed
+-- paper_utterances: utterances of the emotion in the paper
 WITH sizes AS (
   SELECT primary_label AS label, count(*) AS utterances FROM emo_pillars.contextual_examples GROUP BY primary_label
 )

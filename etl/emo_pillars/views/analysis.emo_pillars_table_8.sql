@@ -1,6 +1,13 @@
 -- Emo Pillars Table 8: dialogues of EmoContext whose emotion a model does not give, with the labels that it gives.
 --
--- Only dialogues of an emotion, by the sum of the given labels' probabilities. The labels may be better or worse.
+-- learner: key of the model under models
+-- context: the first two turns of the dialogue
+-- utterance: the last turn, which has the emotion
+-- truth: emotion in EmoContext: happy, sad or angry
+-- labels: labels that the model gives, each with its probability, the strongest first
+-- strength: sum of the probabilities of these labels
+--
+-- Only dialogues of an emotion. The labels may be better or worse.
 WITH answers AS (
   SELECT learner, text_id, context, utterance, truth, true_label, given,
          place, probability

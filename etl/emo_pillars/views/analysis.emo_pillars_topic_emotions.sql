@@ -1,4 +1,10 @@
 -- Emo Pillars Figure 7: emotions of the examples nearest to a query, against those of all.
+--
+-- label: name of the label
+-- polarity: positive, negative, ambiguous or neutral
+-- number: examples near the query that have the label
+-- share: share of all labels of the examples near the query; null: there are none
+-- share_of_all: share of all labels of all examples; null: there are none
 WITH near AS (SELECT explode(labels) AS label FROM emo_pillars.query_examples),
 said AS (SELECT one.label FROM emo_pillars.examples LATERAL VIEW explode(labels) AS one),
 near_counts AS (SELECT label, count(*) AS number FROM near GROUP BY label),

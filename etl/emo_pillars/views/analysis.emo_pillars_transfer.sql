@@ -1,7 +1,27 @@
 -- Emo Pillars Tables 1, 2, 3, 6, 7: encoders and models on labelled sets, means over trials, the paper's beside ours.
 --
--- Floors, as expectations of F1 on the same rows: all rows have the most frequent class (majority_f1), or each class at
--- its own rate (random_f1). The paper's best row of a set is the published ceiling.
+-- task: labelled set: synthetic, goemotions, isear or emocontext
+-- scored: classes that are scored, and the rule that makes one a prediction
+-- average: how classes are averaged: macro or micro
+-- model: key under models that it starts from, or an encoder's URI; null: only the paper has it
+-- tuned: trained on the task; false: used as it is
+-- variant: EmoContext's class others in training: kept, relabelled or typed; null: elsewhere
+-- trials: trainings, or folds, that the means are over; null: only the paper has it
+-- precision: mean precision over trials, 0 to 1
+-- recall: mean recall over trials, 0 to 1
+-- f1: mean F1 over trials, 0 to 1
+-- f1_sd: standard deviation of f1 over trials; null with fewer than two
+-- gain_over_plain: f1 above that of the plain encoder tuned on the task; null: it itself, or not tuned
+-- paper_model: name in the paper; null: it has no such row
+-- paper_precision: precision that the paper prints; null: none
+-- paper_recall: recall that the paper prints; null: none
+-- paper_f1: F1 that the paper prints; null: none
+-- paper_f1_sd: standard deviation of F1 that the paper prints; null: none
+-- starts_from: identity of the model that the training starts from
+-- majority_f1: floor: F1 of giving every row the most frequent class
+-- random_f1: floor: expected F1 of giving each class at random, at its own rate
+--
+-- Floors are expectations on the same rows. The paper's best row of a set is the published ceiling.
 WITH ours AS (
   SELECT task, scored, class AS average, model, tuned, variant, count(*) AS trials,
          round(avg(precision), 4) AS precision, round(avg(recall), 4) AS recall, round(avg(f1), 4) AS f1,

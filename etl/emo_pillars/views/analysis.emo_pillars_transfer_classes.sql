@@ -1,8 +1,25 @@
 -- Emo Pillars Table 10: the same by class, with the gains over the plain encoder and the GoEmotions paper.
 --
--- The paper has GoEmotions alone. The class std is the standard deviation over the classes, the paper's last row.
--- Floors, as expectations: always_f1 where every row has the class, random_f1 where rows
--- have it at its own rate.
+-- task: labelled set: synthetic, goemotions, isear or emocontext
+-- scored: classes that are scored, and the rule that makes one a prediction
+-- class: class that is scored; std: standard deviation over the classes, the paper's last row
+-- model: key under models that it starts from, or an encoder's URI
+-- tuned: trained on the task; false: used as it is
+-- variant: EmoContext's class others in training: kept, relabelled or typed; null: elsewhere
+-- trials: trainings, or folds, that the means are over
+-- precision: mean precision of the class over trials, 0 to 1
+-- recall: mean recall of the class over trials, 0 to 1
+-- f1: mean F1 of the class over trials, 0 to 1
+-- support: test rows of the class, summed over trials; null for std
+-- gain_over_plain: f1 above that of the plain encoder tuned on the task; null: it itself, or not tuned
+-- gain_over_goemotions: f1 above that of the model of the GoEmotions paper; null: other tasks
+-- paper_precision: precision that the paper prints, of GoEmotions alone
+-- paper_recall: recall that the paper prints, of GoEmotions alone
+-- paper_f1: F1 that the paper prints, of GoEmotions alone
+-- goemotions_f1: F1 of the model of the GoEmotions paper; null: other tasks
+-- paper_gain: paper_f1 above goemotions_f1
+-- always_f1: floor: F1 of giving every row the class; null for std
+-- random_f1: floor: expected F1 of giving the class at random, at its own rate; null for std
 WITH ours AS (
   SELECT task, scored, class, model, tuned, variant, count(*) AS trials, round(avg(precision), 4) AS precision,
          round(avg(recall), 4) AS recall, round(avg(f1), 4) AS f1, sum(support) AS support,

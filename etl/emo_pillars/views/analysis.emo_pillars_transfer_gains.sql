@@ -1,6 +1,20 @@
 -- Emo Pillars 5: gains of models of the synthetic data over the plain encoder, trial by trial, with a paired t-test.
 --
--- A pair has the same seed, fold and training rows. p_two_sided is Student's, for two to five pairs.
+-- task: labelled set: synthetic, goemotions, isear or emocontext
+-- scored: classes that are scored, and the rule that makes one a prediction
+-- average: how classes are averaged: macro or micro
+-- model: key under models that it starts from
+-- variant: EmoContext's class others in training: kept, relabelled or typed; null: elsewhere
+-- pairs: trials of the model that have one of the plain encoder with the same seed, fold and rows
+-- train_rows: rows of a training, mean
+-- plain_f1: F1 of the plain encoder, mean over pairs, 0 to 1
+-- plain_sd: standard deviation of plain_f1 over pairs; null with fewer than two
+-- f1: F1 of the model, mean over pairs, 0 to 1
+-- f1_sd: standard deviation of f1 over pairs; null with fewer than two
+-- gain: f1 minus plain_f1, mean over pairs
+-- gain_sd: standard deviation of the gain over pairs; null with fewer than two
+-- t: t of the paired t-test; null with fewer than two pairs, or equal gains
+-- p_two_sided: p of that test, by Student's distribution; null: no t, or more than five pairs
 WITH pairs AS (
   SELECT ours.task, ours.scored, ours.class AS average, ours.model, ours.variant, ours.train_rows, plain.f1 AS plain_f1,
          ours.f1, ours.f1 - plain.f1 AS gain

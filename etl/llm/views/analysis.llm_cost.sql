@@ -1,9 +1,21 @@
 -- Emo Pillars 4, C: prompts, tokens and time of each step, and hours at the paper's numbers of prompts.
 --
--- The paper took 450 GPU hours for 700 K inferences. Ours are by step and model, projected to as many prompts as the
--- paper's. The seconds are the sum of all requests': for a server those that each waited, though many are under way at
--- once. clock_seconds are those that the stage's runs took, and the projection is by them where they are known. The cost
--- is that of the tokens, for models in prices.million_tokens.
+-- step: step that asked: the name of its table in the schema llm; all: the steps of the model
+-- model: identity of the language model
+-- prompts: prompts that were sent, each sample counted
+-- errors: prompts without an answer
+-- prompt_tokens: tokens of these prompts, of the model
+-- answer_tokens: tokens of the answers, of the model
+-- seconds: seconds, summed over prompts; of a server the time that each waited, many at once
+-- clock_seconds: seconds that the stage's runs with the model took; null: no run is known
+-- seconds_a_prompt: seconds over prompts
+-- paper_prompts: prompts of the step in the paper; null: a step that it does not have
+-- projected_hours: hours for the paper's number of prompts, by clock_seconds if known, else seconds
+-- paper_hours: GPU hours that the paper took for all steps; null for one step
+-- cost: cost of the tokens, by prices.million_tokens; null: a model without prices
+-- projected_cost: cost for the paper's number of prompts; null: without prices
+--
+-- The paper took 450 GPU hours for 700 K inferences.
 WITH clock AS (
   SELECT replace(stage, '_ask_', '_') AS step, model, sum(seconds) AS clock_seconds
   FROM ops.stage_runs LATERAL VIEW explode(map_values(models)) AS model

@@ -13,7 +13,7 @@ from types import ModuleType
 
 from etl import WITH_TABLES
 from etl.pipeline.tables import ops
-from etl.pipeline.tables.model import AND_ALSO, Table, sql_text
+from etl.pipeline.tables.model import AND_ALSO, Table, View, sql_text
 
 
 class _Declared(Mapping[str, Table]):
@@ -71,21 +71,23 @@ def names_in(sql: str) -> set[str]:
     return {*re.findall(r"(?=\b([a-z_]+\.\w+)\b)", sql)}
 
 
-def view_statements(views: Mapping[str, tuple[str, str]], absent: Iterable[str]) -> list[str]:
-    """Return the SQL that creates views, by name a comment and a query, without the parts that read absent names."""
-    return [
-        f"CREATE OR REPLACE VIEW {name} COMMENT {sql_text(comment)} AS {sql}"
-        for name, (comment, sql) in present_views(views, absent).items()
-    ]
+def view_statements(views: Mapping[str, View], absent: Iterable[str]) -> list[str]:
+    """Return the SQL that creates views by name, without the parts that read absent names."""
+    return [_creation(name, view) for name, view in present_views(views, absent).items()]
 
 
-def present_views(views: Mapping[str, tuple[str, str]], absent: Iterable[str]) -> dict[str, tuple[str, str]]:
-    """Return the views, by name a comment and a query, without those and the parts of those that read absent names."""
+def _creation(name: str, view: View) -> str:
+    columns = ", ".join(f"`{column}` COMMENT {sql_text(meaning)}" for column, meaning in view.columns.items())
+    return f"CREATE OR REPLACE VIEW {name} ({columns}) COMMENT {sql_text(view.comment)} AS {view.sql}"
+
+
+def present_views(views: Mapping[str, View], absent: Iterable[str]) -> dict[str, View]:
+    """Return the views by name, without those and the parts of those that read absent names."""
     gone = set(absent)
     found = {}
-    for name, (comment, sql) in views.items():
-        if parts := [part for part in sql.split(AND_ALSO) if gone.isdisjoint(names_in(part))]:
-            found[name] = (comment, AND_ALSO.join(parts))
+    for name, view in views.items():
+        if parts := [part for part in view.sql.split(AND_ALSO) if gone.isdisjoint(names_in(part))]:
+            found[name] = view._replace(sql=AND_ALSO.join(parts))
         else:
             gone.add(name)
     return found
@@ -100,6 +102,7 @@ def empty_statement(table: Table) -> str:
 __all__ = [
     "TABLES",
     "Table",
+    "View",
     "empty_statement",
     "in_set",
     "is_of_sets",

@@ -1,4 +1,4 @@
-"""The declaration of a table."""
+"""The declarations of a table and of a view."""
 
 import re
 from collections.abc import Mapping
@@ -21,6 +21,20 @@ class Column(NamedTuple):
     name: str
     kind: str
     comment: str
+
+
+class View(NamedTuple):
+    """A view over tables.
+
+    Attributes:
+        comment: what it shows, for the catalog.
+        sql: its query, in Spark's SQL.
+        columns: what each column of the query means, in their order.
+    """
+
+    comment: str
+    sql: str
+    columns: Mapping[str, str]
 
 
 @dataclass(frozen=True)

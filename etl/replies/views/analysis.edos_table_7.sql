@@ -1,9 +1,26 @@
 -- EDOS Table 7: response generators by perplexity, distinct-1, -2 and similarity, the paper's, floors and ceiling beside.
 --
--- Floors of each set: a constant reply, a random training reply, the last turn again, retrieval by TF-IDF and by SBERT. The ceiling is
--- people's reply, whose similarity is 1 by definition. distinct-n is of equally many replies in all cells of ours
--- (distinct_replies), because it falls with their number, the paper's number is not known. above_echo is the gain of
--- similarity over repeating the last turn.
+-- generator: generator: pretrained, edos, empathetic, causal; or constant, random, echo, retrieval, human
+-- source: test set: os, edos or empathetic
+-- setting: held-out: of the generator's last training; zero-shot; floor; ceiling
+-- examples: replies of the test set that were asked for; null: not evaluated
+-- perplexity: perplexity of a token of people's replies; null for floors and the ceiling
+-- word_perplexity: perplexity of a word of people's replies, parted by blanks
+-- distinct_1: distinct words over all words of distinct_replies replies
+-- distinct_2: distinct pairs of neighbouring words over all words of the same replies
+-- similarity: mean cosine of written and people's replies
+-- likeliest: no generator has a lower perplexity on the test set; null: no perplexity
+-- paper_perplexity: perplexity that the paper prints; null: not in its table
+-- paper_distinct_1: distinct_1 that the paper prints; null: not in its table
+-- paper_distinct_2: distinct_2 that the paper prints; null: not in its table
+-- paper_similarity: similarity that the paper prints; null: not in its table
+-- above_echo: similarity above that of repeating the last turn
+-- distinct_replies: replies that distinct_1 and distinct_2 are of, as many in all our cells
+-- mean_words: words and marks of a reply, mean
+--
+-- Floors of each set: a constant reply, a random training reply, the last turn again, retrieval by TF-IDF and by
+-- SBERT. The ceiling is people's reply, whose similarity is 1 by definition. distinct-n is of equally many replies, because
+-- it falls with their number; the paper's number is not known.
 WITH printed AS (
   SELECT place, generator, source, perplexity AS paper_perplexity, distinct_1 AS paper_distinct_1,
          distinct_2 AS paper_distinct_2, similarity AS paper_similarity

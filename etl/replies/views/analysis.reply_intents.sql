@@ -1,9 +1,24 @@
 -- How often each asked intent is read in the reply: asked, unasked, without intents, and in people's true replies.
 --
--- The floor is the rate at which the same generator's replies have the intent when none is asked (unasked_rate), the
--- ceiling the rate at which the classifier reads it in people's replies of that intent (true_rate). Intervals are
--- Wilson's at 95 %, the unasked replies are the same for all intents, so that the row of all has none for them.
--- times_unasked is null where the intent is never read unasked. enough: 200 histories or more.
+-- reader: identity of the classifier that reads intents in replies
+-- intent: intent that is asked for and looked for; all: of all intents
+-- replies: replies that were asked for with the intent
+-- asked_rate: share of these replies in which the intent is read
+-- unasked_rate: floor: share of the same generator's replies with it, none asked; null: no such replies
+-- plain_rate: share of replies of generators without intents with it; null: no such replies
+-- times_plain: asked_rate over plain_rate; null: never read there
+-- times_unasked: asked_rate over unasked_rate; null: never read there
+-- asked_low: lower end of the 95 % interval of asked_rate, Wilson's
+-- asked_high: upper end of the 95 % interval of asked_rate
+-- unasked_low: lower end of the 95 % interval of unasked_rate; null in the row of all
+-- unasked_high: upper end of the 95 % interval of unasked_rate; null in the row of all
+-- true_replies: people's test replies of the intent that were read
+-- true_rate: ceiling: share of people's replies of the intent in which it is read
+-- true_low: lower end of the 95 % interval of true_rate
+-- true_high: upper end of the 95 % interval of true_rate
+-- enough: 200 replies or more; null in the row of all
+--
+-- The unasked replies are the same for all intents, so that the row of all has no interval for them.
 WITH answers AS (
   SELECT steered.generator, steered.intent, readings.model AS reader, readings.label
   FROM replies.steered AS steered JOIN replies.intent_readings AS readings USING (history_hash)

@@ -1,7 +1,11 @@
 -- What each cleaning rule removes: turns, the turns after them, the dialogues that it touches and those that it drops.
 --
--- turns: removed by the rule itself. turns_after: removed because they follow such a turn (EDOS 3.1). dialogues: in
--- which the rule removed a turn. dialogues_dropped: as a whole, with turns_of_dialogues turns.
+-- rule: reason of the cleaning rule in ops.dropped
+-- turns: turns that the rule itself removed
+-- turns_after: turns removed because they follow such a turn (EDOS 3.1)
+-- dialogues: dialogues that lost a turn in one of these ways
+-- dialogues_dropped: dialogues that the rule dropped as a whole
+-- turns_of_dialogues: turns of the dialogues that it dropped as a whole
 WITH gone AS (
   SELECT unit, split_part(id, '/', 1) AS dialogue_id, units, reason = 'after_removed_turn' AS follows,
          CASE WHEN reason = 'after_removed_turn' THEN regexp_extract(detail, 'went: (.*)$', 1) ELSE reason END AS rule

@@ -1,7 +1,12 @@
 -- One file, dialogue or turn that a stage left out, with its reason and its film.
 --
--- movie_id is null where the id names no file that was read, such as votes of the crowd. A sentence of the ledger may
--- stand for several units.
+-- stage: stage that left it out
+-- unit: what was left out: file, dialogue, turn, sentence, ...
+-- id: id of what was left out, in the form of its unit
+-- reason: rule or fault for which it was left out
+-- detail: evidence, such as the text, the value, or the other copy's id
+-- units: units of the stage's account that the row stands for
+-- movie_id: film that it is from; null: the id names no file that was read, as votes of the crowd
 WITH uploads AS (
   SELECT subtitle_id, min(movie_id) AS movie_id FROM subtitles.files GROUP BY subtitle_id
 ), paths AS (

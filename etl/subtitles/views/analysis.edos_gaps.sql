@@ -1,5 +1,13 @@
 -- EDOS Figure 5: silences between neighbouring sentences by length, with running shares.
 --
+-- kind: gap: a silence; overlap; same_block; no_time; in_sentence: between blocks of a sentence
+-- from_seconds: length from which gaps are in the class; null: no gap
+-- to_seconds: length up to which they are, not included; null: no gap, or the last class
+-- pairs: pairs of neighbouring sentences; of in_sentence: pairs of subtitle blocks
+-- share_of_gaps: share of the gaps with such a length; null: no gap
+-- share_up_to_here: share of the gaps that are shorter than to_seconds; null: no gap
+-- share_of_blocks_up_to_here: the same with pairs of blocks in a sentence as short gaps; null below 3 s
+--
 -- share_of_blocks_up_to_here is of pairs of subtitle blocks, as in the paper: those within a sentence are counted as
 -- shorter than 3 s, since files keep the times of sentences alone. Measured in the XML of the sample, the shares are 87.8 %
 -- under 3 s and 91.8 % under 5 s; this column has 87.7 % and 91.7 %.

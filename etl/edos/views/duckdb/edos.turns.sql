@@ -10,13 +10,15 @@ WITH finished AS (
   FROM subtitles.clean_dialogues
 )
 SELECT finished.dialogue_id, CAST(finished.turn AS int) AS turn, finished.line.text AS text,
-       trim(regexp_replace(regexp_replace(regexp_replace(regexp_replace(regexp_replace(finished.line.text,
-         '\s+([\x27’](?:s|m|d|t|re|ve|ll)\b)', '\1', 'gi'),
+       trim(regexp_replace(regexp_replace(regexp_replace(regexp_replace(regexp_replace(regexp_replace(finished.line.text,
+         -- In Java \s has \x0B, and \b knows all letters.
+         '[\s\x0B]+', ' ', 'g'),
          -- Twice, for a match takes the blank that the next one begins with.
-         '\s+([,.!?\x3B:…%)\]}]+)(\s|$|["\x27’”,.!?\x3B:…)\]}])', '\1\2', 'g'),
-         '\s+([,.!?\x3B:…%)\]}]+)(\s|$|["\x27’”,.!?\x3B:…)\]}])', '\1\2', 'g'),
-         '([(\[{$£€])\s+', '\1', 'g'),
-         '\s+', ' ', 'g')) AS plain_text,
+         ' ([\x27’](?:[sS]|[mM]|[dD]|[tT]|[rR][eE]|[vV][eE]|[lL][lL]))([^\pL\p{Nd}\p{Mn}_]|$)', '\1\2', 'g'),
+         ' ([\x27’](?:[sS]|[mM]|[dD]|[tT]|[rR][eE]|[vV][eE]|[lL][lL]))([^\pL\p{Nd}\p{Mn}_]|$)', '\1\2', 'g'),
+         ' ([,.!?\x3B:…%)\]}]+)( |$|["\x27’”,.!?\x3B:…)\]}])', '\1\2', 'g'),
+         ' ([,.!?\x3B:…%)\]}]+)( |$|["\x27’”,.!?\x3B:…)\]}])', '\1\2', 'g'),
+         '([(\[{$£€]) ', '\1', 'g'), ' ') AS plain_text,
        weak.label AS weak_label, weak.confidence AS weak_confidence,
        finished.line.label AS label, finished.line.confidence AS confidence,
        finished.accepted[finished.turn + 1] AS label_accepted,
