@@ -23,6 +23,10 @@ REMOVED: dict[str, Removed] = {
     "models.turn_arbiter": Removed(None, "no language model decides borders: it had brought nothing"),
     "subtitles.arbiter.below": Removed(None, "no language model decides borders: it had brought nothing"),
     "subtitles.certainty.arbiter": Removed(0.6, "no language model decides borders: it had brought nothing"),
+    "subtitles.cleaning.certain_opening": Removed(
+        True, "the border before a span's first turn counts as all others do"
+    ),
+    "subtitles.cleaning.certain_turns": Removed("spans", "min_certainty keeps the spans that are worth most"),
     "subtitles.film_spread": Removed(0.5, "one limit serves all films: marks within cues say little of those between"),
     "training.turn_segmenter.features": Removed(2**20, "the SVM has 2**20 hash buckets"),
     "training.turn_segmenter.max_iterations": Removed(60, "the SVM is fitted in 60 passes at most"),

@@ -16,20 +16,55 @@ from typing import Any
 from pydantic import BaseModel, Field, ValidationError, model_validator
 from pydantic.fields import FieldInfo
 
-from conf import edos_settings, emo_pillars_settings
-from conf.augesc_settings import AugescSettings, GenerationSettings
 from conf.care_settings import CheckSettings, MaintenanceSettings, PriceSettings
-from conf.edos_settings import EdosSettings, PublishingSettings
-from conf.emo_pillars_settings import EmoPillarsSettings
 from conf.errors import InputError
 from conf.llm_settings import LlmSettings
+from conf.model_settings import ModelSettings
 from conf.removed_settings import Removed, removed
-from conf.reply_settings import ReplySettings
 from conf.safety_settings import SafetySettings
-from conf.section import Section, is_fixed, speed
-from conf.subtitle_settings import SubtitleSettings
-from conf.training_settings import ModelSettings, TrainSections
+from conf.section import Section, added, is_fixed, speed
 from conf.yaml_files import parsed_yaml, read_yaml
+from etl.augesc.settings import (
+    AugescSettings,
+    AugmentedChatbotSettings,
+    AugmenterSettings,
+    ChatbotSettings,
+    GenerationSettings,
+    SeekerSettings,
+    SupporterSettings,
+)
+from etl.edos import settings as edos_settings
+from etl.edos.settings import (
+    ComparisonSettings,
+    EdosSettings,
+    EmotionClassifierSettings,
+    EmotionStudentSettings,
+    PublishingSettings,
+    SelfLabelerSettings,
+    WeakLabelerSettings,
+    WeakStudentSettings,
+)
+from etl.emo_pillars import settings as emo_pillars_settings
+from etl.emo_pillars.settings import (
+    ContextlessRewrittenSettings,
+    ContextlessSettings,
+    ContextualRewrittenSettings,
+    ContextualSettings,
+    EmocontextSettings,
+    EmoPillarsSettings,
+    GoemotionsSettings,
+    IsearSettings,
+    TunedEmocontextSettings,
+)
+from etl.replies.settings import (
+    CausalReplyTraining,
+    EdosReplyTraining,
+    EmpatheticReplyTraining,
+    ReplySettings,
+    ReplyTraining,
+    SteeredReplyTraining,
+)
+from etl.subtitles.settings import SubtitleSettings, TurnPairSettings, TurnSegmenterSettings
 
 PROFILES = ("local", "databricks", "emr")
 
@@ -113,6 +148,41 @@ class MlflowSettings(Section):
     tracking_uri: str | None = Field(None, description="null: a sqlite store beside the tables")
     registry_uri: str | None = Field(None, description="null: the store itself; databricks-uc on Unity Catalog")
     experiment: str = Field("edos", description="experiment name, or a path on Databricks")
+
+
+class TrainSections(Section):
+    turn_segmenter: TurnSegmenterSettings = TurnSegmenterSettings()
+    turn_pairs: TurnPairSettings = TurnPairSettings()
+    weak_labeler: WeakLabelerSettings = WeakLabelerSettings()
+    weak_student: WeakStudentSettings = WeakStudentSettings()
+    self_labeler: SelfLabelerSettings = SelfLabelerSettings()
+    emotion_classifier: EmotionClassifierSettings = EmotionClassifierSettings()
+    emotion_student: EmotionStudentSettings = EmotionStudentSettings()
+    comparison: ComparisonSettings = ComparisonSettings()
+    augmenter: AugmenterSettings = AugmenterSettings()
+    seeker: SeekerSettings = SeekerSettings()
+    supporter: SupporterSettings = SupporterSettings()
+    chatbot: ChatbotSettings = ChatbotSettings()
+    augmented_chatbot: AugmentedChatbotSettings = AugmentedChatbotSettings()
+    emo_pillars_contextless: ContextlessSettings = ContextlessSettings()
+    emo_pillars_contextless_rewritten: ContextlessRewrittenSettings = ContextlessRewrittenSettings()
+    emo_pillars_contextual: ContextualSettings = ContextualSettings()
+    emo_pillars_contextual_rewritten: ContextualRewrittenSettings = ContextualRewrittenSettings()
+    goemotions: GoemotionsSettings = GoemotionsSettings()
+    isear: IsearSettings = IsearSettings()
+    emocontext: EmocontextSettings = EmocontextSettings()
+    emo_pillars_emocontext: TunedEmocontextSettings = TunedEmocontextSettings()
+    reply_pretrained: ReplyTraining = ReplyTraining()
+    reply_edos: EdosReplyTraining = EdosReplyTraining()
+    reply_empathetic: EmpatheticReplyTraining = EmpatheticReplyTraining()
+    reply_causal: CausalReplyTraining = CausalReplyTraining()
+    reply_steered: SteeredReplyTraining = SteeredReplyTraining()
+    seed: int = added(13, description="of all trainings: weights, order of rows and dropout; comparisons have theirs")
+    processes: int = Field(
+        1,
+        ge=1,
+        description="of a classifier's or generator's training, each on a GPU or CPU of its own; 1: the driver alone",
+    )
 
 
 class Settings(Section):

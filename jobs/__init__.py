@@ -4,11 +4,10 @@ import importlib
 import pkgutil
 from typing import TYPE_CHECKING
 
+from etl import DATA_SETS
+
 if TYPE_CHECKING:
     from etl.pipeline.stages import Stage
-
-GROUPS = ("subtitles", "edos", "emo_pillars", "augesc", "replies")
-"""The data sets in the order of their stages, where dependencies leave a choice."""
 
 
 def all_stages() -> "list[Stage]":
@@ -19,4 +18,4 @@ def all_stages() -> "list[Stage]":
     for module in pkgutil.walk_packages(__path__, f"{__name__}."):
         if not module.name.endswith("__main__"):
             importlib.import_module(module.name)
-    return in_order(REGISTRY.values(), GROUPS)
+    return in_order(REGISTRY.values(), DATA_SETS)

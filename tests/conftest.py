@@ -81,7 +81,7 @@ def spark(request: pytest.FixtureRequest) -> Iterator[SparkSession]:
 def stand_ins(spark: SparkSession) -> Iterator[StandIns]:
     """Every view over tables of the test's own."""
     from conf.taxonomy import load_taxonomy
-    from etl.analysis.views import all_views
+    from etl.publishing.views import all_views
 
     found = StandIns(spark, all_views(load_taxonomy("edos")))
     yield found

@@ -10,7 +10,7 @@ from typing import Any
 from pyspark.sql import types as T
 
 from conf.taxonomy import edos_labels, goemotions_labels
-from etl.tables import TABLES, Table
+from etl.pipeline.tables import TABLES, Table
 
 SAID = ("Is it over ?", "it 's  ( fine ) !", '" no " , $ 5', "x\ny", "100 % \\n", "’ café İ", "")
 HISTORIES: Sequence[Sequence[str]] = (SAID[:2], SAID[2:4], SAID[4:6], SAID[:1], ("Hi .", ""))

@@ -18,7 +18,7 @@ from pyspark.sql import functions as F
 from conf.settings import LakehouseSettings
 from etl.pipeline import lakehouse
 from etl.pipeline.spark_tables import EVERYTHING, Commit, SparkTables
-from etl.tables import Table
+from etl.pipeline.tables import Table
 from tests.frames import computed
 
 

@@ -8,13 +8,13 @@ from pyspark.sql import DataFrame, SparkSession
 
 from conf.settings import Settings
 from conf.taxonomy import load_taxonomy
-from etl.analysis.views import all_views, named_in
 from etl.pipeline.planner import PipelineContext
 from etl.pipeline.progress import Progress
 from etl.pipeline.runner import run_stage
 from etl.pipeline.signatures import Receiver
 from etl.pipeline.stage_run import Compute, StageRun, Tracking
 from etl.pipeline.stages import Stage
+from etl.publishing.views import all_views, named_in
 
 
 def run_stages(context: PipelineContext, stages: Iterable[Stage]) -> list[str]:

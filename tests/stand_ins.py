@@ -7,10 +7,10 @@ import pyarrow as pa
 from pyspark.sql import DataFrame, Row, SparkSession
 from pyspark.sql.pandas.types import to_arrow_schema
 
-from etl.analysis.duckdb_sql import duckdb_view
-from etl.analysis.views import named_in
-from etl.analysis.without_spark import add_empty
-from etl.tables import TABLES, View
+from etl.pipeline.tables import TABLES, View
+from etl.publishing.duckdb_sql import duckdb_view
+from etl.publishing.views import named_in
+from etl.publishing.without_spark import add_empty
 from tests.both_engines import difference
 
 

@@ -45,7 +45,7 @@ def test_the_wheel_carries_packages_and_their_data(wheel: zipfile.ZipFile) -> No
         "conf/demo/corpus/opus.tar.xz",
         "jobs/subtitles/ingest.py",
         "etl/annotation/page/page.html",
-        "etl/analysis/sql/edos.turns.sql",
+        "etl/edos/views/edos.turns.sql",
     ):
         assert needed in names, needed
     assert not [name for name in names if name.startswith("tests/")]

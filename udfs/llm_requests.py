@@ -83,7 +83,8 @@ def continuation(text: str, answer_start: str, continues: bool = True) -> str:
     Args:
         text: the model's text.
         answer_start: the start that the request dictates.
-        continues: whether the model was given the start. Otherwise an answer of its own is put on a new line.
+        continues: whether the model was given the start. Otherwise an answer of its own is put on a new line, as is one
+            that begins anew although the start was given.
     """
     if not answer_start or not text:
         return text
@@ -92,10 +93,19 @@ def continuation(text: str, answer_start: str, continues: bool = True) -> str:
     if repeated is not None:
         return text[repeated.end() :]
     if continues:
-        return text
+        return f"\n{text.lstrip()}" if _begins_anew(text, answer_start) else text
     goes_on = re.match(r"[\s*_`\"”]*(?:[:=,|(\[–—-]|\d*[.,]?\d)", text) is not None
     anew = re.match(r"\s*(?:\d{1,2}[.):]\s|[-*•]\s*[^\W\d])", text) is not None
     return text if goes_on and not anew else f"\n{text.lstrip()}"
+
+
+def _begins_anew(text: str, answer_start: str) -> bool:
+    """Return whether a text numbers its first entry as the start has numbered its own.
+
+    Some servers do not continue a message, whatever they were told, and answer from the beginning.
+    """
+    number = re.match(r"\s*(\d{1,2})[.)]", answer_start)
+    return number is not None and re.match(rf"[\s*_`\"“]*{number[1]}[.)]\s*[*_`\"“]*[^\W\d]", text) is not None
 
 
 def seed_of(request: Request) -> int:

@@ -8,7 +8,7 @@ import pandas as pd
 from pyspark.sql import DataFrame
 from pyspark.sql.types import DataType, DoubleType, IntegerType, StringType, StructField, StructType
 
-from conf.reply_settings import ReplyDecoding
+from etl.replies.settings import ReplyDecoding
 from udfs.failures import error_line, in_halves
 from udfs.models.language.causal_reply_generator import load_generator
 from udfs.models.language.reply_decoding import write_replies

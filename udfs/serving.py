@@ -44,6 +44,21 @@ SERVED: dict[str, tuple[type[SequenceClassifier[Any]], Callable[[Mapping[str, An
 """By kind: the model's class, and how a row of a request becomes its item."""
 
 
+def _refuse_bare_texts(rows: list[Any]) -> None:
+    """Raise an MlflowException, status 400, for texts that a request gives as ``inputs`` or ``instances``.
+
+    MLflow makes an array of them, one row, in which the texts of several dialogues would be turns of one.
+    """
+    turns = rows[0].get("turns") if len(rows) == 1 else None
+    if isinstance(turns, np.ndarray) and turns.dtype.kind == "U":
+        from mlflow.exceptions import MlflowException
+
+        raise MlflowException.invalid_parameter_value(
+            "texts without names may be one dialogue or several: send"
+            ' {"dataframe_records": [{"turns": ["...", "..."]}, ...]}, a record a dialogue (a list, no array)'
+        )
+
+
 class ServedClassifier:
     """A classifier that answers data frames.
 
@@ -65,6 +80,7 @@ class ServedClassifier:
             model_input: `text`; `turns`, oldest first; or `context` (may be null) and `text`.
         """
         given_rows: list[Any] = model_input.to_dict("records")
+        _refuse_bare_texts(given_rows)
         rows = [self.item(row) for row in given_rows]
         scores, errors = scores_or_errors(self.model, rows, BATCH_SIZE)
         if isinstance(self.model, MultiLabelClassifier):

@@ -127,3 +127,8 @@ def _check_unique(kind: str, ids: Iterable[str]) -> None:
     for one, number in Counter(ids).items():
         if number > 1:
             raise ValueError(f"{kind} {one} is there twice")
+
+
+def choice(label: str) -> Choice:
+    """Return a label as an option: stored as in the taxonomy, shown with a capital."""
+    return Choice(value=label, text=label.capitalize())

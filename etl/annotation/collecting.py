@@ -7,7 +7,7 @@ from pyspark.sql import Column, DataFrame, SparkSession, Window
 from pyspark.sql import functions as F
 
 from conf.errors import InputError
-from conf.evaluation_settings import FormAnswers
+from conf.form_settings import FormAnswers
 from etl.annotation.exports import Form
 from etl.common.labelled_files import NamedFiles, json_lines, read_files
 from etl.pipeline.outcome import Outcome, dropped_columns

@@ -7,32 +7,13 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from conf.edos_settings import Posting
 from conf.errors import InputError
-from conf.taxonomy import Taxonomy
 from etl.annotation.batch import Batch
-from etl.annotation.crowd_platform import hit_type, hits_csv, template
-from etl.annotation.label_studio import label_studio_files
-from etl.annotation.labelling import batch_id_of, hits_of, labelling_batch
+from etl.annotation.hits import batch_id_of, hits_of
 from etl.annotation.page import page_of
 from etl.pipeline.outcome import DroppedRow
 
 KEY = "key.jsonl"
-CROWD = "crowd"
-"""The purpose of EDOS's own batches, in folders and keys."""
-KEY_COLUMNS = (
-    "hit_id",
-    "position",
-    "item_id",
-    "dialogue_id",
-    "turn",
-    "turns",
-    "options",
-    "quiz_label",
-    "label",
-    "confidence",
-    "band",
-)
 
 
 @dataclass(frozen=True)
@@ -95,29 +76,7 @@ def form_files(form: Form, tasks: Tasks, post_to: str | None) -> tuple[str, dict
     return batch.batch_id, {"annotate.html": page_of(batch), KEY: key_lines(tasks, form.purpose, columns)}
 
 
-def batch_files(tasks: Tasks, taxonomy: Taxonomy, annotation: Posting) -> tuple[str, dict[str, str]]:
-    """Return the batch id and the contents of its page, platform files, Label Studio's tasks and key by file name.
-
-    Only ``key.jsonl`` has right answers and dialogue ids. It must not be published. The setting
-    ``edos.annotation.batches`` names it when answers are collected.
-
-    Args:
-        tasks: rows of a task table.
-        taxonomy: ``edos.taxonomy``.
-        annotation: how the HITs go out.
-    """
-    batch = labelling_batch(tasks, taxonomy, annotation.post_to)
-    return batch.batch_id, {
-        "annotate.html": page_of(batch),
-        "hits.csv": hits_csv(tasks),
-        "template.html": template(tasks, taxonomy),
-        "hit_type.json": hit_type(batch.title, annotation),
-        KEY: key_lines(tasks, CROWD),
-        **label_studio_files(tasks, batch.batch_id, taxonomy),
-    }
-
-
-def key_lines(tasks: Tasks, purpose: str, columns: Sequence[str] = KEY_COLUMNS) -> str:
+def key_lines(tasks: Tasks, purpose: str, columns: Sequence[str]) -> str:
     """Return the key: one line of JSON per item, with the columns that the page hides."""
     batch_id = batch_id_of(tasks)
     lines = []

@@ -7,36 +7,17 @@ from typing import Any
 
 from pyspark.sql import DataFrame
 
-from conf.edos_settings import Posting
 from conf.errors import InputError
-from conf.evaluation_settings import FormAnswers, FormPosting
-from conf.taxonomy import Taxonomy
+from conf.form_settings import FormAnswers, FormPosting
 from etl.annotation.batch import Batch
 from etl.annotation.collecting import counted_answers, form_keys, read_answers, refuse_all_dropped
-from etl.annotation.exports import CROWD, Form, Tasks, batch_files, fitting_tasks, form_files
-from etl.annotation.labelling import batch_id_of, labelling_batch
+from etl.annotation.exports import Form, Tasks, fitting_tasks, form_files
+from etl.annotation.hits import batch_id_of
+from etl.annotation.tables import FILE
 from etl.common.labelled_files import ROWS, files_under
 from etl.pipeline.folders import Folders, located
 from etl.pipeline.outcome import DROPPED_DDL, Outcome
 from etl.pipeline.stage_run import StageRun
-from etl.tables.edos_annotation import ANNOTATION_FILES
-
-
-def write_batch(tasks: DataFrame, taxonomy: Taxonomy, posting: Posting, run: StageRun) -> Outcome:
-    """Write a task table's HITs to ``<folder>/crowd-<batch id>``, and return rows of ``edos.annotation_files``.
-
-    The batch is built on the driver, as it is small. A changed table gives a new batch in another folder, so that
-    exported batches stay valid for their answers. Items that the page cannot show are left out.
-    """
-
-    def make(rows: Tasks) -> Batch:
-        return labelling_batch(rows, taxonomy, posting.post_to)
-
-    def files(rows: Tasks) -> tuple[str, dict[str, str]]:
-        return batch_files(rows, taxonomy, posting)
-
-    rows = [row.asDict() for row in tasks.collect()]
-    return _write(rows, _Export(CROWD, posting.folder, make, files), run)
 
 
 def write_form(tasks: DataFrame, form: Form, posting: FormPosting, run: StageRun) -> Outcome:
@@ -56,7 +37,7 @@ def write_form(tasks: DataFrame, form: Form, posting: FormPosting, run: StageRun
         return form_files(form, rows, posting.post_to)
 
     rows = [row.asDict(recursive=True) for row in tasks.collect()]
-    return _write(rows, _Export(form.purpose, posting.folder, make, files), run)
+    return write_files(rows, Export(form.purpose, posting.folder, make, files), run)
 
 
 def read_form(
@@ -90,7 +71,7 @@ def read_form(
 
 
 @dataclass(frozen=True)
-class _Export:
+class Export:
     """The parts of a batch of task rows.
 
     Attributes:
@@ -105,11 +86,11 @@ class _Export:
     files: Callable[[Tasks], tuple[str, dict[str, str]]]
 
 
-def _write(tasks: list[dict[str, Any]], export: _Export, run: StageRun) -> Outcome:
+def write_files(tasks: list[dict[str, Any]], export: Export, run: StageRun) -> Outcome:
     """Write the files of a batch, and return rows of a table of files."""
     if not tasks:
         run.say("there is nothing to ask about: nothing to write")
-        return Outcome(run.spark.createDataFrame([], ANNOTATION_FILES.schema))
+        return Outcome(run.spark.createDataFrame([], FILE))
     rows, rest = fitting_tasks(tasks, export.make)
     folder = (export.folder or f"{run.lakehouse.root.rstrip('/')}/annotation").rstrip("/")
     folder = f"{folder}/{export.purpose}-{batch_id_of(rows)}"
@@ -124,5 +105,5 @@ def _write(tasks: list[dict[str, Any]], export: _Export, run: StageRun) -> Outco
         digest = hashlib.sha256(content).hexdigest()
         written.append((batch_id, file, path, len(content), digest, hits, len(rows)))
     run.say(f"{hits:,} HITs with {len(rows):,} items in {folder}")
-    files = run.spark.createDataFrame(written, ANNOTATION_FILES.schema)
+    files = run.spark.createDataFrame(written, FILE)
     return Outcome(files, run.spark.createDataFrame(rest, DROPPED_DDL))

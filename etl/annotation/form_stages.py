@@ -5,14 +5,14 @@ from typing import Annotated, Any
 
 from pyspark.sql import DataFrame
 
-from conf.evaluation_settings import FormAnswers, FormPosting
+from conf.form_settings import FormAnswers, FormPosting
 from etl.annotation.exports import Form
 from etl.annotation.form_files import read_form, write_form
 from etl.pipeline.outcome import Outcome
 from etl.pipeline.signatures import At, receiver_of
 from etl.pipeline.stage_run import StageRun
 from etl.pipeline.stages import Declare, RowAccounting, Stage, stage
-from etl.tables import Table
+from etl.pipeline.tables import Table
 
 Questions = Mapping[str, Sequence[str] | None]
 

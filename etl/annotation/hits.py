@@ -1,5 +1,9 @@
 """Group rows into HITs of one size, in an order of content and seed."""
 
+import hashlib
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
 from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F
 
@@ -30,3 +34,17 @@ def in_position(items: DataFrame, seed: int) -> DataFrame:
     named = items.withColumn("item_id", F.concat(F.lit("i"), F.substring(item, 1, 12)))
     order = Window.partitionBy("hit_id").orderBy(content_order(F.col("item_id"), seed=seed, of="position"))
     return named.withColumn("position", F.row_number().over(order))
+
+
+def batch_id_of(tasks: Sequence[Mapping[str, Any]]) -> str:
+    """Return a batch's id: a hash of its HITs' ids, which are hashes of their items."""
+    ids = sorted({str(task["hit_id"]) for task in tasks})
+    return "b" + hashlib.sha256("\n".join(ids).encode()).hexdigest()[:12]
+
+
+def hits_of(tasks: Iterable[Mapping[str, Any]]) -> list[tuple[str, list[Mapping[str, Any]]]]:
+    """Return (hit_id, rows ordered by position) of each HIT, ordered by hit_id."""
+    hits: dict[str, list[Mapping[str, Any]]] = {}
+    for task in tasks:
+        hits.setdefault(str(task["hit_id"]), []).append(task)
+    return [(name, sorted(rows, key=lambda row: int(row["position"]))) for name, rows in sorted(hits.items())]

@@ -9,8 +9,7 @@ from pyspark.sql import functions as F
 
 from etl.annotation.batch import Batch, Choice, Hit, Item, Panel, Question
 from etl.annotation.exports import Form
-from etl.annotation.hits import in_position, into_hits
-from etl.annotation.labelling import batch_id_of, hits_of
+from etl.annotation.hits import batch_id_of, hits_of, in_position, into_hits
 from etl.annotation.statistics import sign_test
 from etl.augesc.rating_form import lines_of
 from etl.common.hashes import content_order

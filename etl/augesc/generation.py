@@ -7,10 +7,10 @@ import pandas as pd
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 
-from conf.augesc_settings import Augmenting, Baselines, RolePlaying, SamplesPerQuery, Untuned
 from conf.llm_settings import STEP_FORM, DecodingSettings
 from etl.augesc.conversation_texts import NAMES, prompt
 from etl.augesc.measures import as_text
+from etl.augesc.settings import Augmenting, Baselines, RolePlaying, SamplesPerQuery, Untuned
 from etl.common.splits import content_share
 from etl.llm.requests import fault_of, with_answers, with_requests
 from etl.pipeline.outcome import Outcome, dropped_columns

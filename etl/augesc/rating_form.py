@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 from etl.annotation.batch import Batch, Choice, Hit, Item, Line, Panel, Question
 from etl.annotation.exports import Form
-from etl.annotation.labelling import batch_id_of, hits_of
+from etl.annotation.hits import batch_id_of, hits_of
 
 
 class Aspect(NamedTuple):

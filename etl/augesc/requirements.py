@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from conf.augesc_settings import FilterSettings, UtteranceLengths
 from etl.augesc.measures import GENERATED
+from etl.augesc.settings import FilterSettings, UtteranceLengths
 from etl.pipeline.outcome import Outcome, dropped_columns
 
 REQUIREMENTS = (

@@ -351,7 +351,7 @@ declare(
 declare(
     "restore-text",
     "Restore the texts of an export that refers to OPUS.",
-    "etl.publishing.dataset_export:restore_text",
+    "etl.cli.restore_text:restore_text",
 )
 declare("doctor", "Print what a local run finds on this machine, with cures.", "etl.cli.doctor:doctor")
 declare(

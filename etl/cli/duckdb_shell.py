@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from conf.errors import InputError
-from etl.analysis.duckdb_sql import translated
+from etl.publishing.duckdb_sql import translated
 from etl.publishing.screen_tables import ROWS, aligned, csv_row, row_count, terminal_width
 
 if TYPE_CHECKING:

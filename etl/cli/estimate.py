@@ -16,8 +16,8 @@ from etl.pipeline.locations import tracking_uri
 from etl.pipeline.planner import PipelineContext, chosen, same_settings
 from etl.pipeline.spark_api import gpus_of_task
 from etl.pipeline.stages import Model, Stage
+from etl.pipeline.tables import Table
 from etl.publishing.screen_tables import aligned, terminal_width
-from etl.tables import Table
 from jobs import all_stages
 
 SOURCE = "find_subtitles"

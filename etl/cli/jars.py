@@ -129,7 +129,7 @@ from pyspark.sql import functions as F
 from conf.settings import load_settings
 from etl.pipeline.lakehouse import Lakehouse
 from etl.pipeline.session import spark_session
-from etl.tables.model import Table
+from etl.pipeline.tables.model import Table
 
 options = {"lakehouse.root": sys.argv[1], "spark.conf.spark.driver.extraJavaOptions": sys.argv[2]}
 settings = load_settings("local", [], options)

@@ -11,10 +11,10 @@ from conf.settings import Settings
 from etl.pipeline.lakehouse import Lakehouse
 from etl.pipeline.session import close_session, configured, spark_session
 from etl.pipeline.store_lease import run_lease
+from etl.pipeline.tables import TABLES, Table
+from etl.pipeline.tables.model import sql_text
+from etl.pipeline.tables.ops import DROPPED
 from etl.publishing.screen_tables import aligned, terminal_width
-from etl.tables import TABLES, Table
-from etl.tables.model import sql_text
-from etl.tables.ops import DROPPED
 
 RETENTION = "delta.deletedFileRetentionDuration"
 MAX_FILE_SIZE = "spark.databricks.delta.optimize.maxFileSize"

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from conf.errors import InputError
 from conf.settings import Settings
-from etl.analysis.printed_dialogues import ReadDialogue, ReadTurn, read_dialogues
+from etl.cli.printed_dialogues import ReadDialogue, ReadTurn, read_dialogues
 from etl.pipeline.lakehouse import Lakehouse
 from etl.pipeline.session import close_session, spark_session
 from etl.publishing.screen_tables import printable, terminal_width

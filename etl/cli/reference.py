@@ -6,11 +6,11 @@ from typing import Any, TypeVar
 from conf.section import Counts
 from conf.settings import PROFILES, Settings, load_settings
 from conf.taxonomy import load_taxonomy
-from etl.analysis.views import all_views
 from etl.cli.chapters import chapters, picture
 from etl.cli.setting_texts import leaves, shown
 from etl.pipeline.stages import Model, Stage, setting
-from etl.tables import TABLES
+from etl.pipeline.tables import TABLES
+from etl.publishing.views import all_views
 
 DATA_SETS = {
     "subtitles": "Subtitles into dialogues",
@@ -79,7 +79,7 @@ def views_page() -> str:
         _NOTE,
         "Views are there by name in `make sql` and `python -m jobs sql`, in Spark and in DuckDB, with the same rows; "
         "`DESCRIBE EXTENDED` in Spark and `duckdb_columns()` in DuckDB have these comments too. Their queries are "
-        "`etl/analysis/sql/<view>.sql`. A view over tables that were not made yet is left out; `ops.dropped` and "
+        "`etl/*/views/<view>.sql`. A view over tables that were not made yet is left out; `ops.dropped` and "
         "`subtitles.quarantine` are empty until something is dropped. Turns and sentences count from 0. Views named "
         "`..._paper_...` hold a paper's printed "
         "table. Views that compare with a paper have its numbers in columns named `paper_...`.",

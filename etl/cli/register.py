@@ -1,9 +1,9 @@
 """``python -m jobs register``: the names of tables and views in a cluster's Hive or Glue catalog."""
 
 from conf.settings import Settings
-from etl.analysis.views import views_of
 from etl.pipeline.lakehouse import Lakehouse
 from etl.pipeline.session import close_session, spark_session
+from etl.publishing.views import views_of
 
 HIVE = {"spark.sql.catalogImplementation": "hive"}
 GLUE = {

@@ -6,11 +6,11 @@ The safety gate is that of ``chat``: after a line of danger no model answers unt
 import sys
 
 from conf.errors import InputError
-from conf.reply_settings import ReplyDecoding
 from conf.settings import Settings
 from etl.cli.chat import typed_lines
 from etl.cli.safety import safe_conversation
 from etl.pipeline.locations import model_at
+from etl.replies.settings import ReplyDecoding
 from etl.safety.conversation import SafeConversation
 from udfs.devices import set_threads
 from udfs.models.language.causal_reply_generator import load_generator

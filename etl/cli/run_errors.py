@@ -12,7 +12,7 @@ from conf.redaction import without_user_info
 from conf.settings import Settings
 from etl.pipeline.locations import tracking_uri
 from etl.pipeline.runner import StageError
-from etl.tables import TABLES
+from etl.pipeline.tables import TABLES
 
 AGAIN = "run again to go on"
 SCRATCH = "spark.conf.spark.local.dir"

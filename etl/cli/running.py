@@ -27,7 +27,7 @@ from etl.pipeline.spark_api import cores, is_local
 from etl.pipeline.stages import Model, Stage
 from etl.pipeline.store_lease import run_lease
 from etl.pipeline.table_checks import require_tables
-from etl.tables import Table
+from etl.pipeline.tables import Table
 from etl.training.registry import check_store
 
 SMALL_SOURCES = 64_000_000

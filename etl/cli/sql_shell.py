@@ -17,11 +17,11 @@ from pyspark.sql import DataFrame
 from conf.errors import InputError
 from conf.places import local_path
 from conf.settings import Settings
-from etl.analysis.views import named_in, views_of
 from etl.pipeline.lakehouse import Lakehouse
 from etl.pipeline.session import close_session, spark_configuration, spark_session
+from etl.pipeline.tables import TABLES, View
 from etl.publishing.screen_tables import ROWS, aligned, csv_row, row_count, terminal_width
-from etl.tables import TABLES, View
+from etl.publishing.views import named_in, views_of
 
 GREETING = """{tables} tables and views of {root}, for example: SELECT * FROM edos.turns LIMIT 5;
 Statements end with a semicolon; `quit;` leaves. docs/cookbook.md answers twelve questions."""
@@ -121,8 +121,8 @@ def _in_duckdb(settings: Settings, statements: str | None, as_csv: bool) -> int:
     if root is None or settings.lakehouse.catalog is not None:
         raise InputError(f"DuckDB reads tables in local folders, not {settings.lakehouse.root}: take --engine spark")
     try:
-        from etl.analysis.without_spark import connect
         from etl.cli.duckdb_shell import open_shell, run_statements
+        from etl.publishing.without_spark import connect
 
         lakehouse = connect(root, views_of(settings))
     except ModuleNotFoundError as error:

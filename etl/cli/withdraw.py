@@ -13,8 +13,8 @@ from etl.pipeline.lease import leased
 from etl.pipeline.planner import PipelineContext, feeds
 from etl.pipeline.runner import stage_run_of
 from etl.pipeline.stages import Stage
-from etl.tables import Table
-from etl.tables.subtitles import MANIFEST, WITHDRAWN
+from etl.pipeline.tables import Table
+from etl.subtitles.tables import MANIFEST, WITHDRAWN
 
 KEYS = {"film": "movie_id", "file": "source_path"}
 """The column of the manifest that names a film or a file."""

@@ -41,3 +41,8 @@ def shuffled(values: Column, *keys: Column, seed: int, of: str) -> Column:
 def text_share(text: str) -> float:
     """Return a number in 0..1 from a hash of a text."""
     return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big") / 2**64
+
+
+def content_place(text: str) -> float:
+    """Return a number in [0, 1) that depends only on the text."""
+    return int.from_bytes(hashlib.sha256(text.encode()).digest()[:6], "big") / 2**48

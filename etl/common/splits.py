@@ -10,6 +10,7 @@ from etl.common.columns import with_columns_once
 from etl.common.near_duplicates import NearDuplicates, dialogue_words, near_duplicate_pairs, shingles, text_key
 from etl.common.text_comparison import normalised
 
+SPLITS = ("train", "validation", "test")
 RELEASED_NEAR = NearDuplicates(jaccard=0.6, bands=20, rows=3)
 """Near-duplicate parameters for labelled dialogues, so that near-duplicates share a split."""
 
@@ -50,6 +51,59 @@ def connected(links: Iterable[tuple[str, str]]) -> dict[str, str]:
         first, second = sorted((find(left), find(right)))
         root[second] = first
     return {member: find(member) for member in root}
+
+
+LONG_WORDS = 6
+"""Words of a turn that tells films apart."""
+MOST_FILMS = 20
+"""A turn of more films is a phrase that many say."""
+SHARED_TURNS = 5
+SHARED_SHARE = 0.2
+"""Long turns that two films have in common if they are one, as a number and as a share of those of the shorter film."""
+
+
+def with_film_group(dialogues: DataFrame, max_links: int = MAX_LINKS) -> DataFrame:
+    """Add column film_group: the smallest movie_id among the films that are one film, directly or through others.
+
+    Uploads of a film under several names are several films by their ids, and would be in several splits. Two films are
+    one if they share at least ``SHARED_TURNS`` turns of ``LONG_WORDS`` words, which are ``SHARED_SHARE`` of those that
+    the one with fewer has.
+
+    Args:
+        dialogues: movie_id, turns array<struct<text>>.
+        max_links: maximum number of pairs of films that the driver collects.
+
+    Raises:
+        InputError: There are more pairs.
+    """
+    said = dialogues.select("movie_id", F.explode(F.col("turns")["text"]).alias("text"))
+    long = said.select("movie_id", normalised(F.col("text")).alias("text")).filter(
+        F.size(F.split("text", " ")) >= LONG_WORDS
+    )
+    turns = long.select("movie_id", F.xxhash64("text").alias("key")).distinct()
+    counts = turns.groupBy("movie_id").agg(F.count("*").alias("turns"))
+    common = turns.groupBy("key").agg(F.sort_array(F.collect_set("movie_id")).alias("films"))
+    common = common.filter((F.size("films") > 1) & (F.size("films") <= MOST_FILMS))
+    each = common.select("films", F.posexplode("films").alias("at", "first"))
+    later = F.slice(F.col("films"), F.col("at") + 2, F.size("films"))
+    pairs = (
+        each.select("first", F.explode(later).alias("second"))
+        .groupBy("first", "second")
+        .agg(F.count("*").alias("shared"))
+    )
+    sized = pairs.join(counts.toDF("first", "first_turns"), "first").join(
+        counts.toDF("second", "second_turns"), "second"
+    )
+    enough = F.greatest(F.lit(SHARED_TURNS), SHARED_SHARE * F.least("first_turns", "second_turns"))
+    links = sized.filter(F.col("shared") >= enough).select("first", "second").limit(max_links + 1).collect()
+    if len(links) > max_links:
+        raise InputError(f"films of several names: more than {max_links:,} pairs of films share their turns")
+    groups = connected((row["first"], row["second"]) for row in links)
+    rows = [(film, group) for film, group in sorted(groups.items()) if film != group]
+    mapping = dialogues.sparkSession.createDataFrame(rows, "movie_id string, film_group string")
+    return dialogues.join(F.broadcast(mapping), "movie_id", "left").withColumn(
+        "film_group", F.coalesce("film_group", "movie_id")
+    )
 
 
 def linking_keys(items: DataFrame, last_turn_words: int) -> DataFrame:

@@ -5,11 +5,11 @@ from collections.abc import Sequence
 from pyspark.sql import DataFrame, SparkSession, Window
 from pyspark.sql import functions as F
 
-from conf.edos_settings import AnswerRules
 from etl.annotation.collecting import Rule, judged_answers, told_answer
-from etl.annotation.exports import CROWD
 from etl.common.labelled_files import NamedFiles, json_lines
 from etl.edos.labelled_rows import unit_id
+from etl.edos.labelling import CROWD
+from etl.edos.settings import AnswerRules
 from etl.edos.votes import normalised_answer, several_options
 from etl.pipeline.outcome import Outcome, dropped_columns
 

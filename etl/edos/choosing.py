@@ -1,10 +1,13 @@
 """Choose emotional dialogues: the top N by weak-label confidence are EDOS (initial) (EDOS 3.1)."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
+import pyarrow as pa
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 
+from etl.common.dialogue_content import Said, content, exchange, formulas
+from etl.edos.settings import ChoiceRules
 from etl.pipeline.outcome import Outcome, dropped_columns
 
 PLACES = 10_000
@@ -73,19 +76,55 @@ def ranked(scored: DataFrame) -> DataFrame:
     )
 
 
-def score_of(rule: str) -> Column:
-    """Return the score that a rule chooses by, an integer in units of 1/10,000, from columns emotion and certainty.
+RULES: Mapping[str, tuple[str, ...]] = {
+    "emotion": ("emotion",),
+    "worth": ("emotion", "certainty", "content", "exchange", "variety"),
+}
+"""The parts that each rule multiplies. EDOS 3.1 chooses by the confidence of the weak labels alone (``emotion``).
 
-    EDOS 3.1 chooses by the confidence of the weak labels alone (``emotion``). ``emotion_and_certainty`` is ours: the
-    product of that confidence and of the probability that all borders are right, which is the probability that the
-    dialogue is emotional and rightly cut, were the two independent. A dialogue without a certainty counts as
-    uncertain (0).
+``worth`` is ours: the probability that the dialogue is emotional and rightly cut, were the two independent, times what
+it says (``dialogue_content``).
+"""
+SAID = ("content", "exchange", "formulas")
+"""Columns of what a dialogue says; ``variety`` is 1 - formulas."""
+
+
+def score_of(rule: str, weights: Mapping[str, float]) -> Column:
+    """Return the score that a rule chooses by, an integer in units of 1/10,000: the product of its parts' powers.
+
+    A part that is null counts 0.
+
+    Args:
+        rule: a name of :data:`RULES`.
+        weights: the exponent of each part, else 1.
     """
-    emotion = rounded_confidence(F.col("emotion"))
-    if rule == "emotion":
-        return emotion
-    certainty = rounded_confidence(F.coalesce(F.col("certainty"), F.lit(0.0)))
-    return F.round(emotion * certainty / F.lit(PLACES)).cast("bigint")
+    score = F.lit(1.0)
+    for part in RULES[rule]:
+        value = F.lit(1.0) - F.col("formulas") if part == "variety" else F.col(part)
+        value = rounded_confidence(F.coalesce(value, F.lit(0.0))) / F.lit(PLACES)
+        weight = weights.get(part, 1.0)
+        score = score * (value if weight == 1 else F.pow(value, F.lit(weight)))
+    return rounded_confidence(score)
+
+
+def with_said(dialogues: DataFrame, function_words: Collection[str]) -> DataFrame:
+    """Add columns content, exchange and formulas, of what the dialogues say (``dialogue_content``), to 4 decimals.
+
+    Args:
+        dialogues: turns (texts).
+        function_words: words that say little by themselves.
+    """
+    known = frozenset(function_words)
+
+    def add(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for batch in batches:
+            said = [[Said.of(text, known) for text in turns] for turns in batch.column("turns").to_pylist()]
+            parts = [pa.array([round(of(turns), 4) for turns in said], pa.float64()) for of in measures]
+            yield pa.RecordBatch.from_arrays([*batch.columns, *parts], [*batch.schema.names, *SAID])
+
+    measures = (content, exchange, formulas)
+    columns = ", ".join(f"`{field.name}` {field.dataType.simpleString()}" for field in dialogues.schema)
+    return dialogues.mapInArrow(add, ", ".join([columns, *(f"{name} double" for name in SAID)]))
 
 
 def scored_dialogues(
@@ -110,34 +149,115 @@ def scored_dialogues(
     return given.join(emotion.withColumnRenamed("confidence", "emotion"), "dialogue_id", "left")
 
 
+def places_for(scored: DataFrame, share: float) -> int:
+    """Return how many dialogues in the order of their scores have at most this share of all turns.
+
+    Of dialogues with equal scores, whose order is that of their ids, each counts the mean of their turns.
+
+    Args:
+        scored: score (at most 10,001 values) and size (turns).
+        share: of the turns of all rows.
+    """
+    rows = scored.groupBy("score").agg(F.count("*").alias("n"), F.sum("size").alias("turns")).collect()
+    left = share * sum(row["turns"] for row in rows)
+    places = 0
+    for row in sorted(rows, key=lambda row: -row["score"]):
+        if row["turns"] > left:
+            return places + int(left * row["n"] / row["turns"])
+        places += row["n"]
+        left -= row["turns"]
+    return places
+
+
+def scored_by(
+    rules: ChoiceRules, dialogues: DataFrame, weak_labels: DataFrame, function_words: Collection[str]
+) -> DataFrame:
+    """Return :func:`scored_dialogues` with what a dialogue says, null where the rule does not ask for it."""
+    scored = scored_dialogues(dialogues, weak_labels, rules.dialogue_confidence, rules.not_emotions)
+    if rules.choice == "worth":
+        return with_said(scored, function_words)
+    return scored.select("*", *(F.lit(None).cast("double").alias(name) for name in SAID))
+
+
+def _in_order(scored: DataFrame, rules: ChoiceRules) -> tuple[DataFrame, int]:
+    """Return dialogue_id, confidence and rank of the dialogues, and how many of them are chosen."""
+    score = score_of(rules.choice, rules.worth.model_dump() if rules.choice == "worth" else {})
+    places = scored.select("dialogue_id", F.size("turns").alias("size"), score.alias("score"))
+    top_n = rules.top_n if rules.top_share is None else min(rules.top_n, places_for(places, rules.top_share))
+    return ranked(places.select("dialogue_id", (F.col("score") / F.lit(PLACES)).alias("confidence"))), top_n
+
+
+CURVE = (0.01, 0.02, 0.05, 0.1, 0.15, 0.3, 0.6, 1.0)
+"""Shares of the clean dialogues' turns that the curve is drawn by."""
+
+
+def choice_curve(
+    scored: DataFrame, rules: ChoiceRules, persist: Callable[[DataFrame], DataFrame], shares: Sequence[float] = CURVE
+) -> list[dict[str, float]]:
+    """Return what a choice of each size has: what `edos.top_share` gives and costs.
+
+    Args:
+        scored: from :func:`scored_by`.
+        rules: the order.
+        persist: called on a frame that is read for each share.
+        shares: of the turns of all dialogues with a weak label.
+
+    Returns:
+        share, dialogues, films, turns (a dialogue), tokens (a turn), faults (1 minus the mean certainty, null if
+        unknown), short (share of the dialogues of two turns with fewer than 24 tokens), emotion (mean).
+    """
+    known = scored.filter(F.col("emotion").isNotNull())
+    order, _ = _in_order(known, rules)
+    texts = F.aggregate("turns", F.lit(0), lambda n, text: n + F.size(F.split(text, " ")))
+    columns = ("dialogue_id", "movie_id", "certainty", "emotion")
+    sizes = known.select(*columns, F.size("turns").alias("size"), texts.alias("tokens"))
+    frame = persist(sizes.join(order, "dialogue_id"))
+    places = frame.select("size", rounded_confidence(F.col("confidence")).alias("score"))
+    found = []
+    for share in shares:
+        (row,) = (
+            frame.filter(F.col("rank") <= places_for(places, share))
+            .agg(
+                F.count("*").alias("dialogues"),
+                F.countDistinct("movie_id").alias("films"),
+                F.avg("size").alias("turns"),
+                (F.sum("tokens") / F.sum("size")).alias("tokens"),
+                (1 - F.avg("certainty")).alias("faults"),
+                F.avg(((F.col("size") == 2) & (F.col("tokens") < 24)).cast("double")).alias("short"),
+                F.avg("emotion").alias("emotion"),
+            )
+            .collect()
+        )
+        found.append({"share": share, **row.asDict()})
+    return found
+
+
 def choose_emotional(
     dialogues: DataFrame,
     weak_labels: DataFrame,
-    top_n: int,
-    how: str = "mean",
-    rule: str = "emotion",
-    not_emotions: Sequence[str] = (),
+    rules: ChoiceRules,
+    function_words: Collection[str] = (),
+    persist: Callable[[DataFrame], DataFrame] = lambda frame: frame,
 ) -> Outcome:
     """Select the top N dialogues by a rule (EDOS 3.1: by weak confidence), ties by dialogue_id.
 
     Args:
         dialogues: ``subtitles.clean_dialogues``.
         weak_labels: ``edos.weak_labels``.
-        top_n: number of dialogues to keep (the paper: 1,000,000).
-        how: see ``dialogue_confidence``.
-        rule: see ``score_of``.
-        not_emotions: see ``emotional_confidence``.
+        rules: how many dialogues, and by what.
+        function_words: words that say little by themselves.
+        persist: called on a frame that is read several times.
 
     Returns:
         Outcome of ``edos.initial``. The unit is the dialogue.
     """
-    scored = scored_dialogues(dialogues, weak_labels, how, not_emotions)
+    scored = scored_by(rules, dialogues, weak_labels, function_words)
+    scored = persist(scored) if rules.choice == "worth" else scored
     known = F.col("emotion").isNotNull()
-    score = (score_of(rule) / F.lit(PLACES)).alias("confidence")
-    order = ranked(scored.filter(known).select("dialogue_id", score))
+    order, top_n = _in_order(scored.filter(known), rules)
     chosen = order.filter(F.col("rank") <= top_n)
     rows = scored.join(chosen, "dialogue_id")
-    named = "confidence" if rule == "emotion" else f"{rule.replace('_', ' ')}"
+    named = "confidence" if rules.choice == "emotion" else rules.choice.replace("_", " ")
     detail = F.concat(
         F.lit(f"{named} "), F.format_number("confidence", 4), F.lit(", rank "), F.col("rank").cast("string")
     )
@@ -156,6 +276,7 @@ def choose_emotional(
             "turns",
             F.col("emotion").cast("float"),
             F.col("certainty").cast("float"),
+            *(F.col(name).cast("float") for name in SAID),
         ),
         below.unionByName(unlabelled),
     )

@@ -5,10 +5,10 @@ from collections.abc import Sequence
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from conf.edos_settings import SearchFrom
 from etl.common.columns import fault
 from etl.common.splits import RELEASED_NEAR, linking_keys, shingled_items
 from etl.edos.labelled_rows import unit_id
+from etl.edos.settings import SearchFrom
 
 HELD_OUT = ("validation", "test")
 LAST_TURN_WORDS = 3

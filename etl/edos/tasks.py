@@ -3,10 +3,10 @@
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 
-from conf.edos_settings import HitRules
 from etl.annotation.hits import in_position, into_hits
 from etl.common.hashes import content_order, shuffled
 from etl.edos.quiz import quiz_items
+from etl.edos.settings import HitRules
 from etl.pipeline.outcome import Outcome, dropped_columns
 
 SEED = 13

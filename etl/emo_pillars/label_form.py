@@ -11,7 +11,7 @@ from conf.errors import InputError
 from conf.taxonomy import EmotionTaxonomy
 from etl.annotation.batch import Batch, Choice, Hit, Item, Lesson, Line, Panel, Question
 from etl.annotation.exports import Form
-from etl.annotation.labelling import batch_id_of, hits_of
+from etl.annotation.hits import batch_id_of, hits_of
 
 LETTERS = "ABCDEF"
 NONE = "G"

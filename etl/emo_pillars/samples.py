@@ -6,9 +6,9 @@ from functools import reduce
 from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F
 
-from conf.emo_pillars_settings import Samples, TopicSample
 from etl.common.hashes import distinct_texts, text_hash
 from etl.common.splits import content_share
+from etl.emo_pillars.settings import Samples, TopicSample
 from etl.pipeline.outcome import dropped_columns
 
 UTTERANCES = "utterances"

@@ -7,11 +7,11 @@ import pandas as pd
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 
-from conf.emo_pillars_settings import Samples
 from etl.common.columns import cosine
 from etl.common.hashes import text_hash
 from etl.emo_pillars import samples
 from etl.emo_pillars.samples import with_vector
+from etl.emo_pillars.settings import Samples
 from udfs.pair_similarities import BINS, counts_by_owner, counts_of_groups, counts_of_pairs
 from udfs.words import token_count
 

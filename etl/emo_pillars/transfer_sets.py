@@ -1,11 +1,11 @@
 """Parse the labelled sets that models are transferred to: GoEmotions, ISEAR and EmoContext (Emo Pillars 5)."""
 
-import hashlib
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from conf.errors import InputError
-from conf.taxonomy import goemotions_labels
+from etl.common.hashes import content_place
+from etl.common.line_files import cells_of
 from etl.pipeline.outcome import LocalOutcome
 
 ISEAR_LABELS = {
@@ -30,41 +30,6 @@ _NO_REPORT = re.compile(
     r"(?:the )?same (?:as|event|situation)\b|as (?:for|in) (?:joy|fear|anger|sadness|disgust|shame|guilt)\W*$)",
     re.IGNORECASE,
 )
-
-
-def goemotions_comments(
-    parts: Mapping[str, Iterable[str | None]], validation_share: float, names: Sequence[str] = ()
-) -> LocalOutcome:
-    """Parse GoEmotions' comments, rows of their table, from TSV lines of text, label ids and id (Emo Pillars 5.1.2).
-
-    A first line that names ``text``, ``labels`` and ``id`` gives another order.
-
-    The original splits are kept. Without a test part, dev becomes the test split, and a share of the training comments
-    becomes the validation split, by their text's hash (ours).
-
-    Args:
-        parts: lines of ``train``, ``dev`` and optionally ``test``.
-        validation_share: share of the training comments.
-        names: of the labels in the order of their ids; none: as ``conf/taxonomies/goemotions.csv`` has them.
-    """
-    found = LocalOutcome()
-    names = names or goemotions_labels()
-    seen: set[str] = set()
-    for part, lines in parts.items():
-        for number, cells, line in _table(lines, ("text", "labels", "id")):
-            place = f"{part}:{number}"
-            text, labels, text_id = cells or ("", "", "")
-            if not text or not text_id:
-                found.drop("comment", place, "not_a_comment", line)
-            elif (ids := _label_ids(labels, len(names))) is None:
-                found.drop("comment", place, "unknown_label", line)
-            elif text_id in seen:
-                found.drop("comment", place, "repeated_id", line)
-            else:
-                seen.add(text_id)
-                split = _split_of(part, "test" in parts, content_place(text) < validation_share)
-                found.rows.append((text_id, text, [names[one] for one in ids], part, split))
-    return found
 
 
 def isear_reports(lines: Iterable[str | None], folds: int) -> LocalOutcome:
@@ -131,7 +96,7 @@ def emocontext_dialogues(
     """
     found = LocalOutcome()
     for part, lines in parts.items():
-        for number, cells, line in _table(lines, ("id", "turn1", "turn2", "turn3", "label")):
+        for number, cells, line in cells_of(lines, ("id", "turn1", "turn2", "turn3", "label")):
             _, *turns, emotion = cells or ("", "", "")
             emotion = emotion.lower()
             if not all(turns):
@@ -147,44 +112,6 @@ def emocontext_dialogues(
                     split = "validation" if share < held_out + validation_share else "train"
                 found.rows.append((f"{part}-{number:06d}", turns, emotion, part, split))
     return found
-
-
-def _table(lines: Iterable[str | None], columns: Sequence[str]) -> Iterator[tuple[int, Sequence[str] | None, str]]:
-    """Yield (line number, cells in the order of ``columns``, line) of a TSV without quotes.
-
-    The cells are None in a line with another number of cells than the header, or than columns where no header is.
-    """
-    order = list(range(len(columns)))
-    width = len(columns)
-    for number, line in enumerate(lines, 1):
-        if line is None:
-            continue
-        cells = [cell.strip() for cell in line.rstrip("\r\n").split("\t")]
-        names = [cell.lower() for cell in cells]
-        if number == 1 and set(columns) <= set(names):
-            order = [names.index(column) for column in columns]
-            width = len(names)
-            continue
-        yield number, [cells[at] for at in order] if len(cells) == width else None, line
-
-
-def _split_of(part: str, has_test: bool, drawn: bool) -> str:
-    if part == "train":
-        return "validation" if drawn and not has_test else "train"
-    return "validation" if part == "dev" and has_test else "test"
-
-
-def _label_ids(cell: str, classes: int) -> list[int] | None:
-    """Return comma-separated label ids; None if one is invalid."""
-    found = [one.strip() for one in cell.split(",")]
-    if not all(one.isascii() and one.isdigit() and len(one) < 4 and int(one) < classes for one in found):
-        return None
-    return sorted({int(one) for one in found})
-
-
-def content_place(text: str) -> float:
-    """Return a number in [0, 1) that depends only on the text."""
-    return int.from_bytes(hashlib.sha256(text.encode()).digest()[:6], "big") / 2**48
 
 
 def emocontext_context(turns: Sequence[str]) -> str:

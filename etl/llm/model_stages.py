@@ -6,15 +6,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 from pyspark.sql import DataFrame
 
 from conf.llm_settings import LlmSettings
+from conf.model_settings import LabelPrecision
 from conf.settings import Settings
-from conf.training_settings import LabelPrecision
 from etl.llm.requests import distinct_requests, with_answers
 from etl.pipeline.model_loader import ResolvedModel
 from etl.pipeline.outcome import Outcome
 from etl.pipeline.signatures import At, Receiver, receiver_of
 from etl.pipeline.stage_run import StageRun
 from etl.pipeline.stages import Declare, Incremental, RowAccounting, Stage, Units, stage
-from etl.tables import Table
+from etl.pipeline.tables import Table
 from udfs.failures import DEVICE_FAULT, REFUSED
 from udfs.llm_kinds import kind_of
 from udfs.llm_requests import TOGETHER, UNAVAILABLE

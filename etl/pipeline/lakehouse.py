@@ -17,10 +17,10 @@ from etl.pipeline import local_delta
 from etl.pipeline.folders import Folders, located
 from etl.pipeline.spark_api import is_connect, is_local
 from etl.pipeline.spark_tables import EVERYTHING, Commit, SparkTables, path_of, reference_of
-from etl.tables import EMPTY_IF_ABSENT, NAMES, TABLES, Table, View, empty_statement, in_set, view_statements
-from etl.tables.hidden_secrets import without_secrets
-from etl.tables.model import sql_text
-from etl.tables.ops import DROPPED, STAGE_RUNS
+from etl.pipeline.tables import TABLES, Table, View, empty_statement, in_set, names_in_sql, view_statements
+from etl.pipeline.tables.hidden_secrets import without_secrets
+from etl.pipeline.tables.model import sql_text
+from etl.pipeline.tables.ops import DROPPED, STAGE_RUNS
 
 
 def storage_of(spark: SparkSession, settings: LakehouseSettings, small: bool) -> SparkTables:
@@ -251,8 +251,8 @@ class Lakehouse:
         tables = list(tables)
         present = [table for table in tables if self.exists(table)]
         # In a catalog that stays, a view would stand in the way of the table.
-        clean = EMPTY_IF_ABSENT if self._of_this_session() and not self.settings.set else ()
-        none = [table for table in tables if table.name in clean and table not in present]
+        clean = self._of_this_session() and not self.settings.set
+        none = [table for table in tables if clean and table.empty_if_absent and table not in present]
         names = (*(table.name for table in (*present, *none)), *views)
         schemas = dict.fromkeys(self.named(name).partition(".")[0] for name in names)
         statements = [f"CREATE SCHEMA IF NOT EXISTS {schema}" for schema in schemas]
@@ -283,7 +283,7 @@ class Lakehouse:
         """Return SQL, or one name, with ``lakehouse.schema_prefix`` before and the set after the names of schemas."""
         if not self.prefix and not self.suffix:
             return sql
-        return NAMES.sub(lambda found: f"{self.prefix}{in_set(found[1], self.suffix)}", sql)
+        return names_in_sql().sub(lambda found: f"{self.prefix}{in_set(found[1], self.suffix)}", sql)
 
 
 def _metadata(lineage: Mapping[str, Any]) -> str:

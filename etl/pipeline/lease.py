@@ -23,8 +23,8 @@ from conf.places import local_path
 from conf.redaction import without_user_info
 from conf.settings import Settings
 from etl.pipeline.lakehouse import Lakehouse
-from etl.tables import in_set
-from etl.tables.ops import STAGE_RUNS
+from etl.pipeline.tables import in_set
+from etl.pipeline.tables.ops import STAGE_RUNS
 from udfs.models.stores import is_store
 
 FOLDER = "_leases"

@@ -9,8 +9,8 @@ from etl.pipeline.aggregates import Aggregates
 from etl.pipeline.lakehouse import Lakehouse
 from etl.pipeline.lineage import StageEvent
 from etl.pipeline.outcome import with_version, with_work_key
-from etl.tables import Table
-from etl.tables.ops import DROPPED, WORK_VERSION
+from etl.pipeline.tables import Table
+from etl.pipeline.tables.ops import DROPPED, WORK_VERSION
 
 
 @dataclass(frozen=True)

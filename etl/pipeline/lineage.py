@@ -9,7 +9,7 @@ from typing import Any
 
 from conf.redaction import redacted
 from etl.pipeline.lakehouse import Lakehouse
-from etl.tables.ops import STAGE_RUNS
+from etl.pipeline.tables.ops import STAGE_RUNS
 
 
 def package_version() -> str:

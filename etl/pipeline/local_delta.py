@@ -18,7 +18,7 @@ from pyspark.sql import DataFrame, SparkSession
 from conf.settings import LakehouseSettings
 from etl.pipeline.spark_api import arrow_table
 from etl.pipeline.spark_tables import EVERYTHING, PROPERTIES, Commit, SparkTables
-from etl.tables import Table
+from etl.pipeline.tables import Table
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -6,8 +6,8 @@ from typing import Any, NamedTuple
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from etl.tables.model import Table
-from etl.tables.ops import WORK_VERSION
+from etl.pipeline.tables.model import Table
+from etl.pipeline.tables.ops import WORK_VERSION
 
 DROPPED_DDL = "unit string, id string, reason string, detail string, units bigint"
 

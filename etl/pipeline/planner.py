@@ -21,8 +21,8 @@ from etl.pipeline.locations import model_at
 from etl.pipeline.model_loader import NO_MODEL, ResolvedModel
 from etl.pipeline.spark_api import cores
 from etl.pipeline.stages import FILES_OF, REGISTRY, Model, Stage, recorded, setting
-from etl.tables import Table
-from etl.tables.ops import DROPPED
+from etl.pipeline.tables import Table
+from etl.pipeline.tables.ops import DROPPED
 
 NAMED = 2
 """Settings that a reason names at most."""

@@ -20,8 +20,8 @@ from etl.pipeline.rows_among import rows_added
 from etl.pipeline.spark_api import cached, is_frame, task_seconds
 from etl.pipeline.stage_run import Compute, StageRun, Tracking
 from etl.pipeline.stages import Incremental, Model, Stage, Units
-from etl.tables import Table
-from etl.tables.ops import WORK_VERSION
+from etl.pipeline.tables import Table
+from etl.pipeline.tables.ops import WORK_VERSION
 
 NOTHING_DELETED = "nothing was deleted: restore them, or run once with --accept-loss"
 

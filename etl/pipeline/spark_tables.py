@@ -12,8 +12,8 @@ from etl.pipeline.delta_log import DATA_CHANGES, DamagedLogError, last_data_chan
 from etl.pipeline.folders import located
 from etl.pipeline.session import configured
 from etl.pipeline.spark_api import is_delta_table
-from etl.tables import Table, in_set
-from etl.tables.model import sql_text
+from etl.pipeline.tables import Table, in_set
+from etl.pipeline.tables.model import sql_text
 
 # Readable by any Delta reader, and history kept long enough for resume to find the last data change.
 PROPERTIES = {

@@ -22,8 +22,8 @@ from etl.pipeline.model_loader import ResolvedModel
 from etl.pipeline.outside_files import file_digests, is_absent, not_there, paths_of
 from etl.pipeline.signatures import Received, Receiver, is_added_default, receiver_of, setting
 from etl.pipeline.stage_run import StageRun
-from etl.tables import Table, is_of_sets
-from etl.tables.ops import WORK_VERSION
+from etl.pipeline.tables import Table, is_of_sets
+from etl.pipeline.tables.ops import WORK_VERSION
 
 
 class Model(str):

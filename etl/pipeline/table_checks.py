@@ -12,8 +12,8 @@ from conf.places import local_path
 from conf.settings import Settings
 from etl.pipeline import local_delta
 from etl.pipeline.stages import REGISTRY, Stage
-from etl.tables import TABLES, Table, in_set
-from etl.tables.ops import DROPPED, STAGE_RUNS
+from etl.pipeline.tables import TABLES, Table, in_set
+from etl.pipeline.tables.ops import DROPPED, STAGE_RUNS
 
 LOG = "_delta_log"
 

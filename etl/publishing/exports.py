@@ -14,10 +14,10 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from conf.errors import InputError
-from etl.analysis.croissant import ENDINGS
-from etl.analysis.dataset_card import SPLITS
+from etl.common.splits import SPLITS
 from etl.pipeline.folders import Folders, located
 from etl.pipeline.stage_run import StageRun
+from etl.publishing.croissant import ENDINGS
 
 MANIFEST = "export.json"
 CARD = "README.md"

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 from pyspark.sql import SparkSession
 
 from conf.settings import Settings, load_settings
-from etl.analysis.views import views_of
 from etl.pipeline.lakehouse import Lakehouse
 from etl.pipeline.session import spark_session
+from etl.publishing.views import views_of
 
 if TYPE_CHECKING:
     import pandas as pd

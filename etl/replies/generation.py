@@ -7,7 +7,6 @@ from typing import Annotated
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from conf.reply_settings import ReplyDecoding, SteeringRequests
 from conf.taxonomy import Taxonomy
 from etl.common.hashes import history_hash
 from etl.pipeline.signatures import At
@@ -15,6 +14,7 @@ from etl.pipeline.stage_run import StageRun
 from etl.replies.conversations import EMPATHETIC
 from etl.replies.regimes import ALL, CAUSAL, COMPARED, ON_EMPATHETIC, STEERED, Regime
 from etl.replies.requests import held_out_replies, plain_requests, steered_requests
+from etl.replies.settings import ReplyDecoding, SteeringRequests
 
 LIKELIHOOD = "likelihood"
 TestReplies = Annotated[int | None, At("replies.evaluation.examples")]

@@ -187,6 +187,21 @@ def border_features(
     return side_by_side(groups)
 
 
+def border_codes(context: PairContext) -> np.ndarray:
+    """Return for each border a code of its layout: both sentences in one cue or the pause, and how fast each is said.
+
+    Codes are from 1 to 80, as the window encoder reads them.
+    """
+    unknown = len(GAPS_MS) + 1
+    gap = np.where(np.isnan(context.gap_ms), unknown, _bins(context.gap_ms, GAPS_MS))
+    gap = np.where(context.same_block == 1, unknown + 1, gap)
+    fast, next_fast = (
+        np.where(np.isnan(speed), 2, speed >= SPEEDS[1]).astype(np.int64)
+        for speed in (context.left_speed, context.right_speed)
+    )
+    return 1 + 9 * gap + 3 * fast + next_fast
+
+
 def spoken_speeds(lines: Sentences) -> np.ndarray:
     """Return each sentence's characters a second while it is shown, NaN where its times are not known."""
     known = (lines.start_ms != UNKNOWN_MS) & (lines.end_ms != UNKNOWN_MS)

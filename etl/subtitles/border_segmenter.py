@@ -20,8 +20,8 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from conf.errors import InputError
-from conf.subtitle_settings import TurnCertainty
 from etl.subtitles.border_features import border_features, sentence_words
+from etl.subtitles.settings import TurnCertainty
 from etl.subtitles.turn_features import PairContext
 from etl.subtitles.turn_ragged import Ragged
 from etl.subtitles.turn_scoring import pairs_of
@@ -178,14 +178,14 @@ def train_border_segmenter(pairs: DataFrame, language: str, start: BorderSegment
     the number of cores. A kind with pairs of one answer alone keeps the weights of ``start``.
 
     Args:
-        pairs: the columns of ``turn_pairs.PAIRS``.
+        pairs: the columns of ``turn_pairs.PAIRS``; those without a label are left out.
         language: of the pairs' words; words of ``start`` that are of another language are forgotten.
         start: whose weights the training begins with.
     """
     found = []
     for kind, model in zip(KINDS, (start.within, start.between), strict=True):
         shared = F.coalesce(F.col("same_block"), F.lit(False))
-        ours = pairs.where(shared if kind == WITHIN else ~shared)
+        ours = pairs.where((shared if kind == WITHIN else ~shared) & F.col("label").isNotNull())
         found.append(_trained(ours, language, model))
     return BorderSegmenter(*found)
 

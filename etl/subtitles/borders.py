@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from conf.subtitle_settings import TurnCertainty
+from etl.subtitles.settings import TurnCertainty
 from etl.subtitles.turn_marks import NEW_TURN, SAME_TURN, UNMARKED, Spoken, spoken
 from etl.subtitles.turn_sentences import Sentences
 

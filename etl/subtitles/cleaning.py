@@ -5,7 +5,6 @@ from collections.abc import Callable
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from conf.subtitle_settings import CleaningSettings
 from etl.common.columns import with_columns_once
 from etl.common.corpus_duplicates import corpus_duplicates
 from etl.common.near_duplicates import NearDuplicates, duplicates
@@ -17,6 +16,7 @@ from etl.subtitles.cleaning_words import CleaningWords
 from etl.subtitles.dialogue_cuts import cut_at_removed_turns
 from etl.subtitles.dialogues import sentence_id
 from etl.subtitles.film_rules import judge_films
+from etl.subtitles.settings import CleaningSettings
 from etl.subtitles.text_rules import MOST_CHARACTERS, spoken_text, without_label
 from etl.subtitles.turn_frequency import judge_surplus_turns
 from etl.subtitles.turn_rules import turn_fault
@@ -61,8 +61,6 @@ def judge_turns(
 
     dialogues = with_columns_once(dialogues, turns=F.transform(turns, _bounded(rules, words)))
     spoken = F.transform(turns, said)
-    if rules.min_certainty is not None and rules.certain_turns == "first":
-        spoken = F.transform(spoken, lambda turn, i: turn.withField("certainty", rule.certain_up_to(i)))
     step = with_columns_once(dialogues, turns=spoken, total=F.size("turns"), raw_dialogue_id=F.col("dialogue_id"))
     step = (
         step.withColumn("cues", F.array().cast(REMOVED))
@@ -124,12 +122,13 @@ def _without_cues(spoken: DataFrame, rules: CleaningSettings, words: CleaningWor
     return with_columns_once(spoken, turns=others, cues=cues)
 
 
-def cut_into_spans(judged: DataFrame, rules: CleaningSettings) -> DataFrame:
-    """Replace each dialogue by its certain spans, each a dialogue of its own (``certain_spans``).
+def cut_into_spans(judged: DataFrame, rules: CleaningSettings, words: CleaningWords) -> DataFrame:
+    """Replace each dialogue by the spans that are worth most, each a dialogue of its own (``certain_spans``).
 
     Args:
         judged: from :func:`judge_turns`; certainties and border_certainties are those of the raw turns.
         rules: with ``min_certainty`` and ``min_turns``.
+        words: the function words among them.
 
     Returns:
         the same columns, one row a span: ``dialogue_id`` is ``<subtitle_id>-<first sentence of the span>``. The first
@@ -138,13 +137,13 @@ def cut_into_spans(judged: DataFrame, rules: CleaningSettings) -> DataFrame:
     """
     assert rules.min_certainty is not None
     columns = judged.columns
-    found = with_spans(judged, rules.min_certainty, rules.min_turns, opening_counts=rules.certain_opening)
+    found = with_spans(judged, rules.min_certainty, rules.min_turns, frozenset(words.function_words))
     spans = F.col("spans")
     outside = F.filter(
         F.sequence(F.lit(0), F.size("turns") - 1),
         lambda i: ~F.exists(spans, lambda span: (i >= span["first"]) & (i < span["first"] + span["size"])),
     )
-    detail = F.lit(f"in no span with a certainty of {rules.min_certainty:g} or more: ")
+    detail = F.lit(f"in none of the spans that are worth most with a certainty of {rules.min_certainty:g} or more: ")
     uncertain = F.transform(
         F.when(F.size("turns") > 0, outside).otherwise(F.array().cast("array<int>")),
         lambda i: F.struct(
@@ -196,9 +195,9 @@ def clean_dialogues(
     paper's order (only a name, repeated, "previously on", length, letters, repetitive tokens), then ours (songs,
     credits, quotations, second speakers, uncertain turns); frequent turns; ``min_turns``; profanity; duplicates;
     near-duplicates. All turns after a removed one are removed with it, or, with ``keep_after_removed``, each run
-    of turns between removed ones is judged as a dialogue of its own. With ``min_certainty``, the certain spans of
-    what is left become dialogues before ``min_turns`` is asked. With ``corpus_duplicates``, near-duplicates of other
-    films go last.
+    of turns between removed ones is judged as a dialogue of its own. With ``min_certainty``, the spans of what is
+    left that are worth most become dialogues before ``min_turns`` is asked. With
+    ``corpus_duplicates``, near-duplicates of other films go last.
 
     Args:
         dialogues: the columns of ``subtitles.dialogues``.
@@ -223,8 +222,8 @@ def clean_dialogues(
     if rules.max_turn_frequency is not None:
         surplus = judge_surplus_turns(persist(turns_judged), rules.max_turn_frequency)
         turns_judged = cut_at_removed_turns(surplus, keep_after=rules.keep_after_removed)
-    if rules.min_certainty is not None and rules.certain_turns == "spans":
-        turns_judged = persist(cut_into_spans(turns_judged, rules))
+    if rules.min_certainty is not None:
+        turns_judged = persist(cut_into_spans(turns_judged, rules, words))
     of_kept_turns = {name: _of_places(name) for name in OF_TURNS}
     turns_judged = with_columns_once(turns_judged, certainty=certainty_of(F.col("places")))
     turns_judged = with_columns_once(turns_judged, **of_kept_turns)

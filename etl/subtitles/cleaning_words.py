@@ -17,6 +17,7 @@ class CleaningWords:
         not_names: words that no character name contains.
         profanity: words that make a dialogue profane.
         address_words: words with which speakers speak of themselves and to each other.
+        function_words: words that say little by themselves.
         credit_patterns: regular expressions that a turn with a credit or an advert has, of English and the languages.
         recaps, credits: beginnings of recaps and credits in other languages than English, whose are patterns.
     """
@@ -24,6 +25,7 @@ class CleaningWords:
     not_names: tuple[str, ...] = ()
     profanity: tuple[str, ...] = ()
     address_words: tuple[str, ...] = ()
+    function_words: tuple[str, ...] = ()
     recaps: tuple[str, ...] = ()
     credits: tuple[str, ...] = ()
     credit_patterns: tuple[str, ...] = ()
@@ -31,7 +33,7 @@ class CleaningWords:
 
 def cleaning_words(languages: Sequence[str] = ("en",)) -> CleaningWords:
     """Return the word lists of these languages, those of English without any."""
-    names = ("not_names", "profanity", "address_words", "recaps", "credits")
+    names = ("not_names", "profanity", "address_words", "function_words", "recaps", "credits")
     lists = {name: words_in_languages(languages or ("en",), name) for name in names}
     return CleaningWords(**lists, credit_patterns=credit_patterns(languages))
 

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F
 
+from etl.pipeline.tables.ops import WORK_VERSION
 from etl.subtitles.manifest import source_order
-from etl.tables.ops import WORK_VERSION
 
 _CONTENT = ("source_path", "tag", "offset", "stored_bytes", "bytes", "method", "crc", "fault", "language", "copy_rank")
 

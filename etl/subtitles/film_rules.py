@@ -5,9 +5,9 @@ from collections.abc import Sequence
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from conf.subtitle_settings import CleaningSettings
 from etl.common.columns import fault
 from etl.subtitles.cleaning_words import CleaningWords
+from etl.subtitles.settings import CleaningSettings
 from udfs.vocabulary import small_words
 
 LAST_SILENT_YEAR = 1929

@@ -12,10 +12,10 @@ from pyspark.sql.types import StructType
 
 from etl.pipeline.outcome import Outcome, dropped_columns, with_work_key
 from etl.pipeline.spark_api import cached, cores
+from etl.pipeline.tables.ops import WORK_VERSION
 from etl.subtitles.copies import copies_of, kept_copies, mark_copies
+from etl.subtitles.tables import FILES, MANIFEST
 from etl.subtitles.uploads import speaker_marks
-from etl.tables.ops import WORK_VERSION
-from etl.tables.subtitles import FILES, MANIFEST
 from udfs.opus.batches import parsed_batches
 from udfs.opus.files import Caps
 

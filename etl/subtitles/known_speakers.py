@@ -219,11 +219,11 @@ def known_pairs(episodes: Iterator[Episode]) -> pd.DataFrame:
 
     Between two cues the speaker changes where their speakers differ, if both are known, no more than 5 s lie between
     them, and a script that the file is aligned with has their utterances side by side. Within a cue a dash tells.
-    A pair of which a cue of several speakers is part has no known truth.
+    A pair of which a cue of several speakers is part has no known truth; its label is null.
 
     Returns:
         The columns of ``turn_pairs.PAIRS`` that are known: source, split_group (series/episode), left_text, right_text,
-        label, same_block, silence_ms, left_speed, right_speed, language.
+        label, same_block, silence_ms, left_speed, right_speed, language, place.
     """
     frames = [_episode_pairs(episode) for episode in episodes]
     return pd.concat(frames or [_episode_pairs(Episode("", ""))], ignore_index=True)
@@ -243,20 +243,20 @@ def _episode_pairs(episode: Episode) -> pd.DataFrame:
         before, after = int(lines.block_last[right[place] - 1]) - 1, int(lines.block_first[right[place]]) - 1
         if before >= 0 and after == before + 1 < len(cues) and not several[before] and not several[after]:
             label[place] = _change(cues[before], cues[after])
-    known = np.flatnonzero(label >= 0)
     texts = np.array(lines.text.to_pylist(), dtype=object)
     return pd.DataFrame(
         {
-            "source": np.where(within, WITHIN_CUES, BETWEEN_CUES)[known],
+            "source": np.where(within, WITHIN_CUES, BETWEEN_CUES),
             "split_group": f"{episode.series}/{episode.name}",
-            "left_text": texts[right - 1][known],
-            "right_text": texts[right][known],
-            "label": label[known],
-            "same_block": within[known],
-            "silence_ms": np.where(gap == UNKNOWN_MS, np.nan, gap)[known],
-            "left_speed": speed[right - 1][known],
-            "right_speed": speed[right][known],
+            "left_text": texts[right - 1],
+            "right_text": texts[right],
+            "label": pd.Series(label, dtype="Int64").where(label >= 0),
+            "same_block": within,
+            "silence_ms": np.where(gap == UNKNOWN_MS, np.nan, gap),
+            "left_speed": speed[right - 1],
+            "right_speed": speed[right],
             "language": "en",
+            "place": right,
         }
     )
 

@@ -12,7 +12,7 @@ from pyspark.sql.pandas.types import to_arrow_schema
 from conf.errors import InputError, message_line
 from etl.pipeline.outcome import Outcome, dropped_columns
 from etl.pipeline.spark_api import cores
-from etl.tables.subtitles import MANIFEST
+from etl.subtitles.tables import MANIFEST
 from udfs.opus.listing import UNREAD, Piece, fingerprint, manifest_batches, pieces_of
 from udfs.opus.names import valid
 

@@ -8,8 +8,8 @@ from pyspark.sql.types import ArrayType, StructType
 
 from etl.common.turn_rows import TURN, own_film, read_dialogues
 from etl.pipeline.outcome import Outcome
+from etl.subtitles.tables import CLEAN_DIALOGUES
 from etl.subtitles.turn_rules import profane_word
-from etl.tables.subtitles import CLEAN_DIALOGUES
 
 SETTING = "subtitles.published_dialogues"
 

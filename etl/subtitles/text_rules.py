@@ -6,8 +6,8 @@ from functools import reduce
 from pyspark.sql import Column
 from pyspark.sql import functions as F
 
-from conf.subtitle_settings import CleaningSettings
 from etl.subtitles.cleaning_words import CleaningWords
+from etl.subtitles.settings import CleaningSettings
 
 MOST_CHARACTERS = 4_000
 """A turn of more is ``too_long`` before any expression reads it (ours): the longest sentence of 267 films has 344."""

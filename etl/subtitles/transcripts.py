@@ -20,7 +20,7 @@ _COLUMNS = {
     EMORYNLP: ("Utterance", "Speaker", "Season", "Episode", "Scene_ID", "Utterance_ID"),
 }
 _SCENE = {MELD: ("Dialogue_ID",), EMORYNLP: ("Season", "Episode", "Scene_ID")}
-PAIR_COLUMNS = ("source", "split_group", "left_text", "right_text", "label")
+PAIR_COLUMNS = ("source", "split_group", "left_text", "right_text", "label", "place")
 
 
 def _speakers(value: str) -> str:
@@ -102,9 +102,11 @@ def sentence_pairs(utterances: pd.DataFrame, source: str) -> pd.DataFrame:
         source: name of the pairs' source.
 
     Returns:
-        source, split_group (source and scene), left_text, right_text (OPUS tokens), label (1: a new turn).
+        source, split_group (source and scene), left_text, right_text (OPUS tokens), label (1: a new turn), place
+        (number of the right sentence).
     """
-    rows: list[tuple[str, str, str, str, int]] = []
+    rows: list[tuple[str, str, str, str, int, int]] = []
+    place = 0
     last_scene = ""
     last_position = 0
     last_speaker = ""
@@ -114,10 +116,11 @@ def sentence_pairs(utterances: pd.DataFrame, source: str) -> pd.DataFrame:
         sentences = [tokens for tokens in map(opus_tokens, split_sentences(utterance)) if tokens]
         for index, sentence in enumerate(sentences):
             group = f"{source}:{scene}"
+            place += 1
             if index:
-                rows.append((source, group, sentences[index - 1], sentence, 0))
+                rows.append((source, group, sentences[index - 1], sentence, 0, place))
             elif last_sentence and scene == last_scene and position == last_position + 1:
-                rows.append((source, group, last_sentence, sentence, int(speaker != last_speaker)))
+                rows.append((source, group, last_sentence, sentence, int(speaker != last_speaker), place))
         last_scene = scene
         last_position = position
         last_speaker = speaker

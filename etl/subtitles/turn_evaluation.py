@@ -40,7 +40,7 @@ def at_most(pairs: DataFrame, count: int, only: Sequence[str] = ()) -> DataFrame
     content = F.sha2(F.concat_ws("\u0001", "source", "split_group", "left_text", "right_text"), 256)
     order = Window.partitionBy("source").orderBy(content, "split_group", "left_text", "right_text")
     free = ~F.col("source").isin(*only) if only else F.lit(False)
-    return pairs.withColumn("place", F.row_number().over(order)).filter(free | (F.col("place") <= count)).drop("place")
+    return pairs.withColumn("rank", F.row_number().over(order)).filter(free | (F.col("rank") <= count)).drop("rank")
 
 
 def rule_accuracies(scored: DataFrame) -> DataFrame:

@@ -46,6 +46,7 @@ PAIRS = (
     .add("left_speed", "double")
     .add("right_speed", "double")
     .add("language", "string")
+    .add("place", "long")
 )
 """Columns of a labelled pair of adjacent sentences, see :func:`marked_pairs`."""
 _CANDIDATES = StructType([*PAIRS.fields]).add("source_path", "string").add("is_dash", "boolean")
@@ -90,6 +91,7 @@ def pair_candidates(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatc
                 pa.array(mark == NEW_TURN, mask=mark < 0),
                 *(pa.array(one, mask=np.isnan(one)) for one in (speed[kept - 1], speed[kept])),
                 _compute.take(batch.column("language"), rows),
+                pa.array(kept),
                 _compute.take(batch.column("source_path"), rows),
                 pa.array(is_dash[kept]),
             ],
@@ -130,7 +132,7 @@ def marked_pairs(files: DataFrame) -> DataFrame:
         The columns of ``PAIRS``: source (dashes, labels, carried), split_group (the film), left_text and right_text
         without marks, label (1: a new turn), same_block, genres, density (sentences per minute, nullable),
         silence_ms (nullable), mark (true: a new turn, false: the same turn, null: no mark), left_speed and
-        right_speed (characters a second, nullable), language.
+        right_speed (characters a second, nullable), language, place (number of the right sentence).
     """
     columns = ("source_path", "movie_id", "language", "genres", "subtitle_duration_ms", "sentences")
     candidates = files.select(*columns).mapInArrow(pair_candidates, _CANDIDATES)

@@ -6,9 +6,9 @@ from functools import reduce
 from pyspark.sql import Column
 from pyspark.sql import functions as F
 
-from conf.subtitle_settings import CleaningSettings
 from etl.common.text_comparison import word_pattern
 from etl.subtitles.cleaning_words import CleaningWords
+from etl.subtitles.settings import CleaningSettings
 from etl.subtitles.text_rules import CAPITALISED, MOST_CHARACTERS, name_pattern, without_bracketed_text
 
 
@@ -239,13 +239,6 @@ def names_second_speaker(text: Column, not_names: Sequence[str] = ()) -> Column:
     return text.rlike(rf"{opening}{label}(?=[\"'\p{{Lu}}\p{{Nd}}]|\.\.)")
 
 
-def certain_up_to(place: Column) -> Column:
-    """Return the probability that all turns of a dialogue up to this place are right, from column certainties."""
-    return F.round(
-        F.aggregate(F.slice("certainties", 1, place + 1), F.lit(1.0), lambda all_right, turn: all_right * turn), 4
-    )
-
-
 def profane_word(text: Column, entries: Sequence[str]) -> Column:
     """Return the first profane word of a text in lower case; null without one."""
     if not entries:
@@ -329,12 +322,7 @@ def _our_faults(turn: Column, rules: CleaningSettings, words: CleaningWords) -> 
         (rules.drop_quoted, quoted, "quotation"),
         (rules.drop_inner_labels, names_second_speaker(bracketless, words.not_names), "second_speaker"),
     )
-    found = [(broken, reason, turn["text"]) for switched_on, broken, reason in rules_in_order if switched_on]
-    if rules.min_certainty is not None and rules.certain_turns == "first":
-        certainty = turn["certainty"]
-        broken = F.coalesce(certainty < rules.min_certainty, F.lit(False))
-        found.append((broken, "uncertain_turn", _measured(certainty, "certain", spoken)))
-    return found
+    return [(broken, reason, turn["text"]) for switched_on, broken, reason in rules_in_order if switched_on]
 
 
 def turn_fault(

@@ -1,104 +1,138 @@
-"""The kinds of turn segmenters as scorers of pairs: linear models, an encoder, and the SVM and an encoder added."""
+"""The kinds of turn segmenters as scorers of pairs: linear models, and an encoder over windows of sentences."""
 
 import json
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
 
 from conf.errors import InputError
-from conf.subtitle_settings import TurnCertainty
-from etl.subtitles.border_segmenter import SEGMENTER_FILE, BorderSegmenter
+from etl.subtitles.border_features import border_codes
+from etl.subtitles.border_segmenter import SEGMENTER_FILE, UNIT, BorderSegmenter
 from etl.subtitles.turn_features import LemmaTable, PairContext
 from etl.subtitles.turn_scoring import PairScorer
 from etl.subtitles.turn_segmenter import SvmScorer, TurnSegmenter
 
+if TYPE_CHECKING:
+    from udfs.models.classifiers.turn_window_classifier import Window
+
 
 @dataclass(frozen=True)
-class EncoderScorer:
-    """Margins of a :class:`TurnPairClassifier`, loaded once by each worker from a shared path."""
+class WindowScorer:
+    """An encoder over windows of sentences, alone or added to a linear segmenter (ours).
+
+    Attributes:
+        path: folder of the :class:`TurnWindowClassifier`; each worker loads it once.
+        linear: None for the encoder alone.
+        weights: of the linear score, of the encoder's log-odds, and a constant, see :func:`fitted_weights`.
+    """
 
     path: str
     batch_size: int
     threads: int
-
-    def __call__(self, texts: pa.Array, left: np.ndarray, right: np.ndarray, context: PairContext) -> np.ndarray:
-        from udfs.models.classifiers.turn_pair_classifier import SentencePair, TurnPairClassifier
-        from udfs.predict import worker_model
-
-        model = worker_model(self.path, TurnPairClassifier.load, self.threads)
-        sentences = texts.to_pylist()
-        shared = {1: True, 0: False}
-        pairs = [
-            SentencePair(sentences[one], sentences[other], shared.get(block))
-            for one, other, block in zip(left.tolist(), right.tolist(), context.same_block.tolist(), strict=True)
-        ]
-        distinct = list(dict.fromkeys(pairs))
-        margin = dict(zip(distinct, model.margins(distinct, self.batch_size).tolist(), strict=True))
-        return np.array([margin[pair] for pair in pairs], dtype=np.float64)
-
-
-@dataclass(frozen=True)
-class BothScorer:
-    """The SVM and the encoder at every pair, weighed and added (ours).
-
-    Attributes:
-        weights: of the SVM's margin, of the encoder's log-odds, and a constant, see :func:`fitted_weights`.
-    """
-
-    svm: SvmScorer
-    encoder: EncoderScorer
+    linear: BorderSegmenter | None
     weights: tuple[float, float, float]
 
     def __call__(self, texts: pa.Array, left: np.ndarray, right: np.ndarray, context: PairContext) -> np.ndarray:
-        by_svm, by_encoder, constant = self.weights
-        margins = self.svm(texts, left, right, context)
-        odds = self.encoder(texts, left, right, context)
-        return by_svm * margins + by_encoder * odds + constant
+        by_linear, by_encoder, constant = self.weights
+        found = by_encoder * self.log_odds(texts, left, right, context) + constant
+        return found if self.linear is None else found + by_linear * self.linear(texts, left, right, context)
+
+    def log_odds(self, texts: pa.Array, left: np.ndarray, right: np.ndarray, context: PairContext) -> np.ndarray:
+        """Return the encoder's log-odds of a new turn at each pair."""
+        from udfs.models.classifiers.turn_window_classifier import CONTEXT, TurnWindowClassifier
+        from udfs.predict import worker_model
+
+        model = worker_model(self.path, TurnWindowClassifier.load, self.threads)
+        places, windows = windows_of(texts, left, right, context)
+        odds = model.log_odds(windows, self.batch_size)
+        found = np.zeros(len(left))
+        answered = -1
+        for at, row in zip(places, odds, strict=True):
+            first = CONTEXT if at[0] <= answered else 0
+            found[at[first:]] = row[first : len(at)]
+            answered = at[-1]
+        return found
 
 
-EQUAL_WEIGHTS = (0.5, 0.5, 0.0)
-"""For want of pairs to fit them on."""
+def windows_of(
+    texts: pa.Array, left: np.ndarray, right: np.ndarray, context: PairContext, shared: int | None = None
+) -> tuple[list[np.ndarray], list["Window"]]:
+    """Return windows over all pairs, and for each the positions of the pairs at its borders.
+
+    Pairs of which each begins with the sentence that ends the one before are parts of one stretch of a film.
+
+    Args:
+        texts, left, right, context: of the pairs, see ``turn_scoring.PairScorer``.
+        shared: sentences of context on each side; None: as many as in scoring.
+    """
+    from udfs.models.classifiers.turn_window_classifier import CONTEXT, Window, spans
+
+    sentences = texts.to_pylist()
+    codes = border_codes(context)
+    places: list[np.ndarray] = []
+    windows: list[Window] = []
+    parted = np.flatnonzero(left[1:] != right[:-1]) + 1
+    bounds = [0, *parted.tolist(), len(left)] if len(left) else []
+    for start, end in pairwise(bounds):
+        for first, last in spans(end - start + 1, CONTEXT if shared is None else shared):
+            at = np.arange(start + first, start + last - 1)
+            lines = (sentences[left[at[0]]], *(sentences[place] for place in right[at].tolist()))
+            places.append(at)
+            windows.append(Window(lines, tuple(codes[at].tolist())))
+    return places, windows
+
+
+ENCODER_WEIGHTS = (0.0, 1 / UNIT, 0.0)
+"""For want of pairs to fit them on: the encoder's log-odds, in units of score."""
+EQUAL_WEIGHTS = (0.5, 0.5 / UNIT, 0.0)
+"""Likewise, with a linear segmenter."""
 MIN_FITTED = 100
 """With fewer pairs of either class the weights are not fitted."""
 
 
 def fitted_weights(
-    margins: np.ndarray, odds: np.ndarray, new_turn: np.ndarray, weight: np.ndarray
+    margins: np.ndarray | None, odds: np.ndarray, new_turn: np.ndarray, weight: np.ndarray
 ) -> tuple[float, float, float]:
     """Return the weights with which the sum of both kinds tells best how likely a new turn is.
 
     A logistic regression on pairs that neither kind has learned from. The sum is scaled so that its log-odds are those
-    of the SVM's score, b of ``subtitles.certainty.model``: one limit, one certainty and one shift of films serve both.
+    of a score, b of ``subtitles.certainty.model``: one limit and one certainty serve all segmenters.
 
     Args:
-        margins, odds: of the SVM and of the encoder.
+        margins: scores of the linear segmenter; None for the encoder alone.
+        odds: log-odds of the encoder.
         new_turn: the truth.
         weight: of each pair.
     """
     classes = np.bincount(new_turn.astype(np.int64), minlength=2)
     if classes.min() < MIN_FITTED:
-        return EQUAL_WEIGHTS
+        return ENCODER_WEIGHTS if margins is None else EQUAL_WEIGHTS
     from sklearn.linear_model import LogisticRegression
 
-    line = LogisticRegression(C=1e4).fit(np.column_stack([margins, odds]), new_turn, sample_weight=weight)
-    slope = TurnCertainty().model[1]
-    by_svm, by_encoder = (line.coef_[0] / slope).tolist()
-    return float(by_svm), float(by_encoder), float(line.intercept_[0] / slope)
+    columns = [odds] if margins is None else [margins, odds]
+    line = LogisticRegression(C=1e4).fit(np.column_stack(columns), new_turn, sample_weight=weight)
+    found = (line.coef_[0] / UNIT).tolist()
+    return (0.0 if margins is None else found[0]), found[-1], float(line.intercept_[0] / UNIT)
 
 
-BOTH = "both.json"
-_BOTH_FORMAT = 1
+WINDOWS = "windows.json"
+_FORMAT = 1
+LINEAR_FOLDER = "linear"
+ENCODER_FOLDER = "encoder"
 
 
-def save_both(folder: Path, svm: TurnSegmenter, weights: tuple[float, float, float] = EQUAL_WEIGHTS) -> Path:
-    """Write the SVM and the weights of both, and return the folder for its encoder."""
-    svm.save(folder / "svm")
-    by_svm, by_encoder, constant = weights
-    _write(folder / BOTH, {"svm": by_svm, "encoder": by_encoder, "constant": constant, "format": _BOTH_FORMAT})
-    return folder / "encoder"
+def save_windows(folder: Path, linear: BorderSegmenter | None, weights: tuple[float, float, float]) -> Path:
+    """Write the linear part and the weights of a :class:`WindowScorer`, and return the folder for its encoder."""
+    folder.mkdir(parents=True, exist_ok=True)
+    if linear is not None:
+        linear.save(folder / LINEAR_FOLDER)
+    names = ("linear", "encoder", "constant")
+    _write(folder / WINDOWS, {**dict(zip(names, weights, strict=True)), "format": _FORMAT})
+    return folder / ENCODER_FOLDER
 
 
 def _write(path: Path, about: dict[str, Any]) -> None:
@@ -134,7 +168,7 @@ def turn_scorer(folder: Path, table: LemmaTable, batch_size: int, threads: int, 
     Args:
         folder: the folder that ``train_turn_segmenter`` wrote.
         table: lemmas for the SVM.
-        batch_size, threads: see :class:`EncoderScorer`.
+        batch_size, threads: of an encoder.
         path: where workers find the folder, if not under its own path.
 
     Raises:
@@ -144,15 +178,12 @@ def turn_scorer(folder: Path, table: LemmaTable, batch_size: int, threads: int, 
         return BorderSegmenter.packaged()
     if (folder / SEGMENTER_FILE).is_file():
         return BorderSegmenter.load(folder)
-    combined = (folder / BOTH).is_file()
-    inner = "encoder" if combined else ""
-    if not combined and not (folder / "head.json").is_file():
+    if not (folder / WINDOWS).is_file():
         return SvmScorer(TurnSegmenter.load(folder), table)
-    from udfs.models.classifiers.turn_pair_classifier import TurnPairClassifier
+    from udfs.models.classifiers.turn_window_classifier import TurnWindowClassifier
 
-    TurnPairClassifier.load(folder / inner)  # raises here, not in a worker, if the model cannot be read
-    encoder = EncoderScorer(str(Path(path or str(folder)) / inner), batch_size, threads)
-    if not combined:
-        return encoder
-    by_svm, by_encoder, constant = _read(folder / BOTH, _BOTH_FORMAT, "svm", "encoder", "constant")
-    return BothScorer(SvmScorer(TurnSegmenter.load(folder / "svm"), table), encoder, (by_svm, by_encoder, constant))
+    TurnWindowClassifier.load(folder / ENCODER_FOLDER)  # raises here, not in a worker, if the model cannot be read
+    linear = BorderSegmenter.load(folder / LINEAR_FOLDER) if (folder / LINEAR_FOLDER).is_dir() else None
+    by_linear, by_encoder, constant = _read(folder / WINDOWS, _FORMAT, "linear", "encoder", "constant")
+    encoder = str(Path(path or str(folder)) / ENCODER_FOLDER)
+    return WindowScorer(encoder, batch_size, threads, linear, (by_linear, by_encoder, constant))

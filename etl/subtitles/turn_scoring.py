@@ -10,13 +10,13 @@ from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F
 
 from etl.pipeline.rows_among import is_named, rows_among
+from etl.pipeline.tables.ops import WORK_VERSION
 from etl.subtitles.border_features import spoken_speeds
 from etl.subtitles.borders import Borders
 from etl.subtitles.turn_features import PairContext, hashed_genres
 from etl.subtitles.turn_marks import NEW_TURN, SAME_TURN, UNMARKED, spoken
 from etl.subtitles.turn_pairs import density
 from etl.subtitles.turn_sentences import UNKNOWN_MS, Sentences
-from etl.tables.ops import WORK_VERSION
 
 _compute: Any = pc
 CARRIED = "array<struct<sentence: int, new_turn: boolean>>"
@@ -39,8 +39,20 @@ class PairScorer(Protocol):
 
 
 def pairs_of(batch: pa.RecordBatch) -> tuple[pa.Array, np.ndarray, np.ndarray, PairContext]:
-    """Return the arguments of a scorer for a batch of rows of ``turn_pairs.PAIRS``."""
+    """Return the arguments of a scorer for a batch of rows of ``turn_pairs.PAIRS``.
+
+    A pair whose left sentence is the right one of the row before shares it with that row.
+    """
     count = batch.num_rows
+    group, place = batch.column("split_group"), batch.column("place")
+    goes_on = _compute.and_kleene(
+        _compute.equal(group[1:], group[:-1]), _compute.equal(_compute.subtract(place[1:], place[:-1]), 1)
+    )
+    goes_on = _compute.and_kleene(
+        goes_on, _compute.equal(batch.column("left_text")[1:], batch.column("right_text")[:-1])
+    )
+    left, right = np.arange(count), np.arange(count) + count
+    left[1:] = np.where(np.asarray(_compute.fill_null(goes_on, False), dtype=bool), right[:-1], left[1:])
     block = _compute.fill_null(_compute.cast(batch.column("same_block"), pa.int8()), -1)
 
     def numbers(name: str) -> np.ndarray:
@@ -57,7 +69,7 @@ def pairs_of(batch: pa.RecordBatch) -> tuple[pa.Array, np.ndarray, np.ndarray, P
         language=np.array(batch.column("language").to_pylist(), dtype=object),
     )
     texts = pa.concat_arrays([batch.column("left_text"), batch.column("right_text")])
-    return texts, np.arange(count), np.arange(count) + count, context
+    return texts, left, right, context
 
 
 def with_column(pairs: DataFrame, name: str, ddl: str, compute: Callable[[pa.RecordBatch], pa.Array]) -> DataFrame:
@@ -73,7 +85,8 @@ def with_column(pairs: DataFrame, name: str, ddl: str, compute: Callable[[pa.Rec
 
 def with_margins(pairs: DataFrame, scorer: PairScorer) -> DataFrame:
     """Add column ``margin`` to rows of ``turn_pairs.PAIRS``; above 0 the scorer predicts a new turn."""
-    return with_column(pairs, "margin", "double", lambda batch: pa.array(scorer(*pairs_of(batch)), pa.float64()))
+    in_order = pairs.repartition("split_group").sortWithinPartitions("split_group", "place", "source", "left_text")
+    return with_column(in_order, "margin", "double", lambda batch: pa.array(scorer(*pairs_of(batch)), pa.float64()))
 
 
 def score_turns(files: DataFrame, scorer: PairScorer, model: str, carried: DataFrame | None = None) -> DataFrame:

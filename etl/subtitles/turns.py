@@ -9,8 +9,8 @@ import pyarrow.compute as pc
 from pyspark.sql import DataFrame
 from pyspark.sql.types import ArrayType, FloatType, IntegerType, StringType, StructField, StructType
 
-from conf.subtitle_settings import TurnCertainty
 from etl.subtitles.borders import OPENING_DASH_MARGIN, Borders
+from etl.subtitles.settings import TurnCertainty
 from etl.subtitles.turn_marks import UNMARKED, Spoken, speaker_names, without_dash
 from etl.subtitles.turn_sentences import UNKNOWN_MS, Sentences
 

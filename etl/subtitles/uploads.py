@@ -7,8 +7,8 @@ from pyspark.sql import functions as F
 from pyspark.sql.window import WindowSpec
 
 from etl.pipeline.outcome import Outcome, dropped_columns
+from etl.subtitles.tables import CHOSEN_UPLOADS
 from etl.subtitles.turn_marks import DIALOGUE_DASH, JAVA_LABEL
-from etl.tables.subtitles import CHOSEN_UPLOADS
 
 MOST_DISTANCE = 0.5
 MOST_UNTIMED = 0.75

@@ -9,7 +9,7 @@ from mlflow.entities import Dataset, DatasetInput, InputTag
 
 from conf.redaction import redacted
 from conf.settings import LakehouseSettings
-from etl.tables import in_set
+from etl.pipeline.tables import in_set
 
 TAG = "data."
 """Before a table's name in the tags of a run; their values are ``<table id>:<version>``."""

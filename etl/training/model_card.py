@@ -11,7 +11,7 @@ ABOUT = {
     "reply_generator": "Replies to a dialogue's turns (EDOS 5).",
     "causal_reply_generator": "Replies to a dialogue's turns; tuned from a causal language model (ours).",
     "turn_segmenter": "Says whether the second of two sentences begins a new turn (EDOS 3.1).",
-    "turn_pair_classifier": "Says whether the second of two sentences begins a new turn (EDOS 3.1).",
+    "turn_window_classifier": "Says at each border of a stretch of sentences whether a new turn begins (EDOS 3.1).",
 }
 LIMITS = """\
 - The figures are of held-out rows of the data that it was trained on. On other data they are lower.

@@ -7,8 +7,6 @@ import numpy as np
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from conf.augesc_settings import Augmenting, QueryRules, RolePlaying, SamplesPerQuery, TrainingDraw, Untuned
-from conf.language_settings import AugmenterSettings
 from conf.llm_settings import LlmSettings
 from conf.taxonomy import GOEMOTIONS, GOEMOTIONS_MAPPING
 from conf.wordlists import cased_words, words
@@ -16,15 +14,24 @@ from etl.augesc import generation as requests
 from etl.augesc import queries, sessions
 from etl.augesc.conversation_texts import INSTRUCTION, instruction, next_prompt
 from etl.augesc.post_judges import EXAMPLES, TOXICITY, examples, judged_posts, nearest_label
+from etl.augesc.settings import (
+    AugmenterSettings,
+    Augmenting,
+    QueryRules,
+    RolePlaying,
+    SamplesPerQuery,
+    TrainingDraw,
+    Untuned,
+)
+from etl.augesc.tables import QUERIES, ROLE_PLAYS, SESSIONS, TRAINING_SESSIONS
+from etl.augesc.training.stages import speaker_stage
 from etl.common.columns import with_columns_once
 from etl.common.hashes import text_hash
 from etl.common.labelled_files import files_under, local_rows, with_dropped
 from etl.llm.model_stages import prompt_stage, source
+from etl.llm.tables import AUGMENTED, UNTUNED
 from etl.pipeline import At, Incremental, Model, StageRun, Units, stage
 from etl.pipeline.outcome import LocalOutcome, Outcome, Trained
-from etl.tables.augesc import QUERIES, ROLE_PLAYS, SESSIONS, TRAINING_SESSIONS
-from etl.tables.llm import AUGMENTED, UNTUNED
-from etl.training.stages import speaker_stage
 
 TALKS = (".csv", ".csv.gz")
 DUMPS = (".jsonl", ".jsonl.gz", ".ndjson", ".ndjson.gz", ".json", ".json.gz")
@@ -156,7 +163,7 @@ def augesc_train_augmenter(
     run: StageRun,
 ) -> Trained:
     """Tune a language model on a few sessions, so that it continues a query as people do (AugESC 4.1)."""
-    from etl.training.recipes.augesc import train_and_register_augmenter
+    from etl.augesc.training.language_models import train_and_register_augmenter
 
     return train_and_register_augmenter(drawn, known, run, options, base, instruction(own))
 

@@ -4,16 +4,24 @@ from typing import Annotated
 
 from pyspark.sql import DataFrame
 
-from conf.language_settings import AugmentedChatbotSettings, ChatbotSettings
 from etl.annotation.form_stages import form_answers_stage, form_stage
 from etl.augesc import comparisons
 from etl.augesc.comparisons import COMPARISON_FORM, QUESTIONS
+from etl.augesc.settings import AugmentedChatbotSettings, ChatbotSettings
+from etl.augesc.tables import (
+    CHATBOTS,
+    COMPARISON_FILES,
+    COMPARISON_SCORES,
+    COMPARISON_TASKS,
+    COMPARISONS,
+    CONVERSATIONS,
+    SESSIONS,
+    TRAINING_SESSIONS,
+)
+from etl.augesc.training.stages import speaker_stage
 from etl.common.labelled_files import files_under
 from etl.pipeline import At, Model, RowAccounting, StageRun, stage
 from etl.pipeline.outcome import Outcome, Trained
-from etl.tables.augesc import CHATBOTS, CONVERSATIONS, SESSIONS, TRAINING_SESSIONS
-from etl.tables.augesc_evaluation import COMPARISON_FILES, COMPARISON_SCORES, COMPARISON_TASKS, COMPARISONS
-from etl.training.stages import speaker_stage
 
 SECTION = "augesc.evaluation.comparisons"
 
@@ -38,7 +46,7 @@ def augesc_train_augmented_chatbot(
     run: StageRun,
 ) -> Trained:
     """Tune the chatbot further on the supporters' utterances of AugESC (AugESC 7.1)."""
-    from etl.training.recipes.augesc import train_and_register_augmented_chatbot
+    from etl.augesc.training.language_models import train_and_register_augmented_chatbot
 
     return train_and_register_augmented_chatbot(conversations, drawn, sessions, run, options)
 
@@ -52,7 +60,7 @@ def augesc_train_augmented_chatbot(
 )
 def augesc_compare_chatbots(drawn: DataFrame, sessions: DataFrame, options: ChatbotSettings, run: StageRun) -> Outcome:
     """Compare the chatbots' perplexity on the supporters' utterances of ESConv's held-out sessions (AugESC 7.1)."""
-    from etl.training.recipes.augesc import compared_chatbots
+    from etl.augesc.training.language_models import compared_chatbots
 
     return compared_chatbots(drawn, sessions, run, options)
 

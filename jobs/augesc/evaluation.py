@@ -5,18 +5,15 @@ from typing import Annotated
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from conf.augesc_settings import FaultLimits, FaultSample, StatementPairs, Utterances
-from conf.evaluation_settings import RatingDraw, RatingTest
 from conf.wordlists import words
 from etl.annotation.form_stages import form_answers_stage, form_stage
-from etl.augesc import faults, ratings
+from etl.augesc import faults, ratings, tables
 from etl.augesc.rating_form import QUESTIONS, RATING_FORM
+from etl.augesc.settings import FaultLimits, FaultSample, RatingDraw, RatingTest, StatementPairs, Utterances
+from etl.augesc.tables import MEASURED_TEXTS, RATING_FILES, RATING_SCORES, RATING_TASKS, RATINGS, VIOLATIONS
 from etl.llm.model_stages import embeddings, model_stage
 from etl.pipeline import At, Incremental, RowAccounting, StageRun, Units, stage
 from etl.pipeline.outcome import Outcome
-from etl.tables import augesc_faults as tables
-from etl.tables.augesc import MEASURED_TEXTS, VIOLATIONS
-from etl.tables.augesc_evaluation import RATING_FILES, RATING_SCORES, RATING_TASKS, RATINGS
 
 RATING_SETTINGS = "augesc.evaluation.ratings"
 ENCODER = "sentence_encoder"

@@ -4,15 +4,15 @@ from typing import Annotated
 
 from pyspark.sql import DataFrame
 
-from conf.augesc_settings import AugescPublishing, FilterSettings, GenerationSettings, SamplesPerQuery
 from etl.augesc import generation as requests
 from etl.augesc import measures, requirements
 from etl.augesc.conversation_texts import INSTRUCTION, instruction
+from etl.augesc.settings import AugescPublishing, FilterSettings, GenerationSettings, SamplesPerQuery
+from etl.augesc.tables import CONVERSATIONS, MEASURED_TEXTS, QUERIES, ROLE_PLAYS, SESSIONS, VIOLATIONS
 from etl.common.labelled_files import files_under
+from etl.llm.tables import AUGMENTED, UNTUNED
 from etl.pipeline import At, RowAccounting, StageRun, stage
 from etl.pipeline.outcome import Outcome
-from etl.tables.augesc import CONVERSATIONS, MEASURED_TEXTS, QUERIES, ROLE_PLAYS, SESSIONS, VIOLATIONS
-from etl.tables.llm import AUGMENTED, UNTUNED
 
 OwnWords = Annotated[str, At("augesc.prompt.text")]
 
@@ -83,6 +83,6 @@ def augesc_keep_conversations(measured: DataFrame, violations: DataFrame) -> Out
 )
 def augesc_export(kept: DataFrame, queries: DataFrame, publishing: AugescPublishing, run: StageRun) -> None:
     """Export the AugESC conversations: JSON Lines in the schema of ESConv and Parquet, with a card (AugESC 5)."""
-    from etl.publishing.augesc_export import publish_augesc
+    from etl.augesc.export import publish_augesc
 
     publish_augesc(kept, queries, run, publishing)

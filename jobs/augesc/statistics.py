@@ -4,13 +4,11 @@ from typing import Annotated
 
 from pyspark.sql import DataFrame
 
-from conf.augesc_settings import FilterSettings, WordStatistics
-from etl.augesc import statistics
+from etl.augesc import statistics, tables
+from etl.augesc.settings import FilterSettings, WordStatistics
+from etl.augesc.tables import COMPARISON_SCORES, FAULTS, RATING_SCORES
 from etl.pipeline import UNCOUNTED, At, RowAccounting, StageRun, stage
 from etl.pipeline.outcome import Outcome
-from etl.tables import augesc as tables
-from etl.tables.augesc_evaluation import COMPARISON_SCORES, RATING_SCORES
-from etl.tables.augesc_faults import FAULTS
 
 COMPARED = ("esconv", "ed", "reddit")
 
@@ -79,6 +77,6 @@ def augesc_report(
     run: StageRun,
 ) -> None:
     """Report on AugESC's conversations: one HTML page, the paper's tables and figures beside ours (AugESC 4 to 7)."""
-    from etl.publishing.reports import write_augesc_report
+    from etl.augesc.report import write_augesc_report
 
     write_augesc_report(run, folder, filters)

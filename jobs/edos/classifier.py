@@ -5,14 +5,10 @@ from typing import Annotated
 from pyspark.sql import DataFrame
 
 from conf.taxonomy import Taxonomy
-from conf.training_settings import ComparisonSettings, EmotionClassifierSettings, EmotionStudentSettings
 from etl.edos import published
 from etl.edos.label_thresholds import held_out_answers, held_out_histories, label_thresholds
-from etl.edos.turn_labels import distinct_histories, labelled_dialogues
-from etl.llm.model_stages import history_scores, model_stage
-from etl.pipeline import At, FromFiles, Incremental, Model, RowAccounting, StageRun, Units, stage
-from etl.pipeline.outcome import Outcome, Trained
-from etl.tables.edos import (
+from etl.edos.settings import ComparisonSettings, EmotionClassifierSettings, EmotionStudentSettings
+from etl.edos.tables import (
     CLASSIFIER_TRIALS,
     DIALOGUE_SCORES,
     DIALOGUES,
@@ -21,6 +17,10 @@ from etl.tables.edos import (
     LABEL_THRESHOLDS,
     TRAINING_DIALOGUES,
 )
+from etl.edos.turn_labels import distinct_histories, labelled_dialogues
+from etl.llm.model_stages import history_scores, model_stage
+from etl.pipeline import At, FromFiles, Incremental, Model, RowAccounting, StageRun, Units, stage
+from etl.pipeline.outcome import Outcome, Trained
 
 CLASSIFIER = "emotion_classifier"
 Encoder = Annotated[str, At("models.encoder")]
@@ -42,7 +42,7 @@ def train_emotion_classifier(
     run: StageRun,
 ) -> Trained:
     """Train the dialogue emotion classifier on labelled turns with their history (EDOS 3.3.1)."""
-    from etl.training.recipes.classifiers import train_and_register_emotion_classifier
+    from etl.edos.training.classifiers import train_and_register_emotion_classifier
 
     return train_and_register_emotion_classifier(training_dialogues, run, options, labels, encoder, transcripts)
 
@@ -64,7 +64,7 @@ def distil_emotion_classifier(
     run: StageRun,
 ) -> Trained:
     """Train a small classifier on the labels and on the dialogue classifier's answers to unlabelled turns (ours)."""
-    from etl.training.recipes.distillation import train_and_register_emotion_student
+    from etl.edos.training.distillation import train_and_register_emotion_student
 
     histories = distinct_histories(initial)
     return train_and_register_emotion_student(labelled, histories, run, options, labels, encoder)
@@ -77,7 +77,7 @@ def _trials(
     encoder: Encoder,
     run: StageRun,
 ) -> DataFrame:
-    from etl.training.recipes.trials import planned_trials
+    from etl.edos.training.trials import planned_trials
 
     return planned_trials(training_dialogues, run, comparison, options, encoder)
 
@@ -101,7 +101,7 @@ def compare_classifiers(
     run: StageRun,
 ) -> DataFrame:
     """Compare classifiers by token weights, added origins of rows, and seed; only when named (EDOS C)."""
-    from etl.training.recipes.trials import run_trials
+    from etl.edos.training.trials import run_trials
 
     return run_trials(trials, training_dialogues, run, options, labels, encoder)
 

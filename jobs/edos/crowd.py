@@ -4,23 +4,23 @@ from typing import Annotated
 
 from pyspark.sql import DataFrame
 
-from conf.edos_settings import AnswerRules, HitRules, Posting, ReadabilityRules
 from conf.errors import InputError
 from conf.taxonomy import Taxonomy
 from etl.annotation.collecting import read_answers, refuse_all_dropped
-from etl.annotation.form_files import write_batch
 from etl.common.labelled_files import ROWS, files_under, labelled_rows, with_dropped
 from etl.edos import answers as page_answers
+from etl.edos import tables
+from etl.edos import tables as annotation_tables
+from etl.edos.crowd_batches import write_batch
 from etl.edos.quiz import situations_of
 from etl.edos.readability import Reading, correlations, readability_of_turns
+from etl.edos.settings import AnswerRules, HitRules, Posting, ReadabilityRules
 from etl.edos.tasks import annotation_tasks
 from etl.edos.training_rows import seeds_of
 from etl.edos.votes import VOTE_COLUMNS, agree, all_annotations
 from etl.pipeline import At, RowAccounting, StageRun, stage
 from etl.pipeline.outcome import Outcome
-from etl.tables import edos as tables
-from etl.tables import edos_annotation as annotation_tables
-from etl.tables.subtitles import CLEAN_DIALOGUES
+from etl.subtitles.tables import CLEAN_DIALOGUES
 
 SECTION = "edos.annotation"
 TALKS = "edos.empathetic_dialogues"

@@ -4,16 +4,17 @@ from typing import Annotated
 
 from pyspark.sql import DataFrame
 
-from conf.edos_settings import EdosSettings, PublishingSettings, ReportSettings
-from conf.subtitle_settings import SubtitleSettings
+from conf.model_settings import ModelSettings
+from conf.settings import TrainSections
 from conf.taxonomy import Taxonomy
-from conf.training_settings import ModelSettings, TrainSections
 from etl.common.labelled_files import local_rows
 from etl.edos.empathetic import COLUMNS, labelled_utterances
+from etl.edos.settings import EdosSettings, PublishingSettings, ReportSettings
+from etl.edos.tables import DIALOGUES, EMPATHETIC_TURNS
 from etl.pipeline import UNCOUNTED, At, StageRun, stage
 from etl.pipeline.outcome import LocalOutcome
-from etl.tables.edos import DIALOGUES, EMPATHETIC_TURNS
-from etl.tables.subtitles import CLEAN_DIALOGUES, GAPS
+from etl.subtitles.settings import SubtitleSettings
+from etl.subtitles.tables import CLEAN_DIALOGUES, GAPS
 
 TALKS = "edos.empathetic_dialogues"
 AllSubtitles = Annotated[SubtitleSettings, UNCOUNTED]
@@ -29,7 +30,7 @@ AllTrainings = Annotated[TrainSections, UNCOUNTED]
 )
 def describe_dataset(dialogues: DataFrame, labels: Annotated[Taxonomy, UNCOUNTED], run: StageRun) -> None:
     """Show the results: the paper's Tables 3 and 9, accounts, examples, and next steps."""
-    from etl.publishing.describe import describe
+    from etl.edos.description import describe
 
     describe(run, labels)
 
@@ -58,7 +59,7 @@ def report_dataset(
     run: StageRun,
 ) -> None:
     """Report on the finished data set: one HTML page with labels, flow, silences, examples, limits (EDOS 4)."""
-    from etl.publishing.reports import write_edos_report
+    from etl.edos.report import write_edos_report
 
     write_edos_report(run, report, subtitles, edos)
 
@@ -80,6 +81,6 @@ def export_dataset(
     run: StageRun,
 ) -> None:
     """Export the data set: Parquet and JSON Lines split by film, with a card, and texts or references to OPUS."""
-    from etl.publishing.dataset_export import MadeWith, publish
+    from etl.edos.export import MadeWith, publish
 
     publish(run, MadeWith(publishing, subtitles, edos, models, training))

@@ -8,23 +8,21 @@ from typing import Annotated
 
 from pyspark.sql import DataFrame
 
-from conf.edos_settings import Pool, SearchFrom, SelfLabelRules
 from conf.taxonomy import Taxonomy
-from conf.training_settings import SelfLabelerSettings
 from etl.common.hashes import distinct_texts
 from etl.common.labelled_files import with_dropped
-from etl.edos import self_labels, similar
+from etl.edos import self_labels, similar, tables
 from etl.edos.embeddings import embed_dialogues as dialogue_embeddings
 from etl.edos.embeddings import embedded_turns, histories_to_embed
 from etl.edos.held_out import held_out_splits
 from etl.edos.labelled_rows import pool_of
 from etl.edos.released import read_released, released_dialogues
+from etl.edos.settings import Pool, SearchFrom, SelfLabelerSettings, SelfLabelRules
 from etl.edos.training_rows import crowd_rows, gathered
 from etl.llm.model_stages import embeddings, history_scores, model_stage
 from etl.pipeline import At, Incremental, Model, RowAccounting, StageRun, Units, stage
 from etl.pipeline.outcome import Outcome, Trained
-from etl.tables import edos as tables
-from etl.tables.subtitles import CLEAN_DIALOGUES
+from etl.subtitles.tables import CLEAN_DIALOGUES
 
 ON = "edos.expands"
 HeldOutThreshold = Annotated[float, At("edos.expansion.held_out_threshold")]
@@ -155,7 +153,7 @@ def train_self_labeler(
     run: StageRun,
 ) -> Trained:
     """Train the first dialogue classifier, which self-labels, on the crowd's and similar dialogues (EDOS 3.3)."""
-    from etl.training.recipes.classifiers import train_and_register_self_labeler
+    from etl.edos.training.classifiers import train_and_register_self_labeler
 
     return train_and_register_self_labeler(seeds, alike, run, options, labels, encoder, calibrated, transcripts)
 

@@ -4,17 +4,20 @@ from typing import Annotated
 
 from pyspark.sql import DataFrame
 
-from conf.edos_settings import Choice, DialogueConfidence
 from conf.taxonomy import Taxonomy
-from conf.training_settings import WeakLabelerSettings, WeakStudentSettings
+from conf.wordlists import words_in_languages
 from etl.common.hashes import distinct_texts
-from etl.edos.choosing import choose_emotional
+from etl.edos.choosing import choice_curve, choose_emotional, scored_by
+from etl.edos.settings import ChoiceRules, WeakLabelerSettings, WeakStudentSettings
+from etl.edos.tables import INITIAL, WEAK_LABELS, WEAK_SCORES
 from etl.edos.turn_labels import weak_labels_of_turns
 from etl.llm.model_stages import model_stage, text_scores
 from etl.pipeline import At, Model, RowAccounting, StageRun, stage
 from etl.pipeline.outcome import Outcome, Trained
-from etl.tables.edos import INITIAL, WEAK_LABELS, WEAK_SCORES
-from etl.tables.subtitles import CLEAN_DIALOGUES
+from etl.pipeline.spark_api import cached
+from etl.subtitles.tables import CLEAN_DIALOGUES
+
+Languages = Annotated[tuple[str, ...], At("subtitles.languages")]
 
 
 @stage(
@@ -31,7 +34,7 @@ def train_weak_labeler(
     run: StageRun,
 ) -> Trained:
     """Train the weak labeler of 41 classes on labelled sentences (EDOS 3.1)."""
-    from etl.training.recipes.classifiers import train_and_register_weak_labeler
+    from etl.edos.training.classifiers import train_and_register_weak_labeler
 
     return train_and_register_weak_labeler(run, options, labels, encoder, examples, transcripts)
 
@@ -52,7 +55,7 @@ def distil_weak_labeler(
     run: StageRun,
 ) -> Trained:
     """Train a small weak labeler on the labels and on the weak labeler's answers to unlabelled turns (ours)."""
-    from etl.training.recipes.distillation import train_and_register_weak_student
+    from etl.edos.training.distillation import train_and_register_weak_student
 
     texts = distinct_texts(dialogues, "turns.text")
     return train_and_register_weak_student(texts, run, options, labels, encoder, examples)
@@ -80,18 +83,44 @@ def label_weakly(dialogues: DataFrame, scores: DataFrame, run: StageRun) -> Outc
     writes=INITIAL,
     units="dialogues",
     version=2,
+    resources=("function_words.txt", "languages/*"),
 )
 def select_emotional(
     dialogues: DataFrame,
     weak_labels: DataFrame,
-    top_n: Annotated[int, At("edos.top_n")],
-    confidence: Annotated[DialogueConfidence, At("edos.dialogue_confidence")],
-    choice: Annotated[Choice, At("edos.choice")],
-    not_emotions: Annotated[tuple[str, ...], At("edos.not_emotions")],
+    rules: ChoiceRules,
+    languages: Languages,
     run: StageRun,
 ) -> Outcome:
     """Choose the N emotional dialogues by the confidence of their weak labels: EDOS (initial) (EDOS 3.1)."""
     pool = dialogues.count()
-    if top_n >= pool:
-        run.say(f"warning: edos.top_n={top_n:,} chooses all of {pool:,} dialogues; the paper takes a quarter")
-    return choose_emotional(dialogues, weak_labels, top_n, confidence, choice, not_emotions)
+    if rules.top_n >= pool and rules.top_share is None:
+        run.say(f"warning: edos.top_n={rules.top_n:,} chooses all of {pool:,} dialogues; the paper takes a quarter")
+    words = words_in_languages(languages, "function_words")
+    return choose_emotional(dialogues, weak_labels, rules, words, cached)
+
+
+@stage(
+    manual=True,
+    reads=(CLEAN_DIALOGUES, WEAK_LABELS),
+    writes=None,
+    shows="a table by the share of the turns that is chosen",
+    resources=("function_words.txt", "languages/*"),
+)
+def measure_choice(
+    dialogues: DataFrame, weak_labels: DataFrame, rules: ChoiceRules, languages: Languages, run: StageRun
+) -> None:
+    """Print what a choice of each size has: turns, tokens, told faults, emotion, by `edos.top_share` (ours)."""
+    scored = scored_by(rules, dialogues, weak_labels, words_in_languages(languages, "function_words"))
+    head = ("dialogues", "films", "turns", "tokens", "told faults", "short", "emotion")
+    run.say(f"{'share':>6}" + "".join(f"{name:>12}" for name in head))
+    for row in choice_curve(scored, rules, cached):
+        faults = "?" if row["faults"] is None else f"{row['faults']:.1%}"
+        numbers = (
+            f"{row['dialogues']:,}",
+            f"{row['films']:,}",
+            f"{row['turns'] or 0:.2f}",
+            f"{row['tokens'] or 0:.1f}",
+        )
+        shown = (*numbers, faults, f"{row['short'] or 0:.1%}", f"{row['emotion'] or 0:.2f}")
+        run.say(f"{row['share']:>6.0%}" + "".join(f"{value:>12}" for value in shown))

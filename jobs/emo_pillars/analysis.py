@@ -6,26 +6,20 @@ import numpy as np
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from conf.emo_pillars_settings import (
-    MarkerRules,
-    Samples,
-    TopicQuery,
-    TopicSample,
-)
 from conf.llm_settings import DecodingSettings
 from conf.taxonomy import EmotionTaxonomy
 from conf.wordlists import words
-from etl.emo_pillars import samples, similarities
+from etl.emo_pillars import samples, similarities, tables
 from etl.emo_pillars.markers import GROUPED, adverb_markers, marker_groups
+from etl.emo_pillars.settings import MarkerRules, Samples, TopicQuery, TopicSample
 from etl.emo_pillars.step import Wording
 from etl.emo_pillars.steps import topic_categories, topic_names
+from etl.emo_pillars.tables import CONTEXTS, CONTEXTUAL_EXAMPLES, EXAMPLES
 from etl.emo_pillars.topics import topics_of
+from etl.llm import tables as llm
 from etl.llm.model_stages import answer_stage, embeddings, model_stage, prompt_stage
 from etl.pipeline import At, RowAccounting, StageRun, stage
 from etl.pipeline.outcome import Outcome
-from etl.tables import emo_pillars_analysis as tables
-from etl.tables import llm
-from etl.tables.emo_pillars import CONTEXTS, CONTEXTUAL_EXAMPLES, EXAMPLES
 
 SECTION = "emo_pillars.analysis"
 ENCODER = "analysis_encoder"
@@ -238,6 +232,6 @@ SHOWN = (
 )
 def emo_pillars_report(folder: Annotated[str | None, At(f"{SECTION}.report_folder")], run: StageRun) -> None:
     """Report on Emo Pillars: one HTML page with the paper's figures of sections 4, 7, G and H beside ours."""
-    from etl.publishing.reports import write_emo_pillars_report
+    from etl.emo_pillars.report import write_emo_pillars_report
 
     write_emo_pillars_report(run, folder)

@@ -2,13 +2,12 @@
 
 from pyspark.sql import DataFrame
 
-from conf.emo_pillars_settings import SentenceFiles
 from conf.taxonomy import GOEMOTIONS, EmotionTaxonomy
-from etl.emo_pillars import intra_dataset
+from etl.emo_pillars import intra_dataset, tables
+from etl.emo_pillars.settings import SentenceFiles
+from etl.emo_pillars.training.stages import passage_stage
 from etl.pipeline import RowAccounting, StageRun, stage
 from etl.pipeline.outcome import Outcome
-from etl.tables import emo_pillars as tables
-from etl.training.stages import passage_stage
 
 CONTEXTLESS = "emo_pillars_contextless"
 CONTEXTLESS_REWRITTEN = "emo_pillars_contextless_rewritten"
@@ -20,7 +19,7 @@ LEARNERS = (CONTEXTLESS, CONTEXTLESS_REWRITTEN, CONTEXTUAL, CONTEXTUAL_REWRITTEN
 @passage_stage(CONTEXTLESS, tables.EXAMPLES)
 def emo_pillars_train_contextless(examples: DataFrame) -> DataFrame:
     """Train the context-less model on original utterances (Emo Pillars 5.1.1)."""
-    from etl.training.recipes.multi_label import contextless
+    from etl.emo_pillars.training.multi_label import contextless
 
     return contextless(examples)
 
@@ -28,7 +27,7 @@ def emo_pillars_train_contextless(examples: DataFrame) -> DataFrame:
 @passage_stage(CONTEXTLESS_REWRITTEN, tables.CONTEXTUAL_EXAMPLES)
 def emo_pillars_train_contextless_rewritten(examples: DataFrame) -> DataFrame:
     """Train the context-less model on rewritten utterances without contexts (Emo Pillars 5.1.1)."""
-    from etl.training.recipes.multi_label import contextual
+    from etl.emo_pillars.training.multi_label import contextual
 
     return contextual(examples, rewritten=True, with_context=False)
 
@@ -36,7 +35,7 @@ def emo_pillars_train_contextless_rewritten(examples: DataFrame) -> DataFrame:
 @passage_stage(CONTEXTUAL, tables.CONTEXTUAL_EXAMPLES)
 def emo_pillars_train_contextual(examples: DataFrame) -> DataFrame:
     """Train the context-aware model on original utterances with their contexts (Emo Pillars 5.2.1)."""
-    from etl.training.recipes.multi_label import contextual
+    from etl.emo_pillars.training.multi_label import contextual
 
     return contextual(examples, rewritten=False)
 
@@ -44,7 +43,7 @@ def emo_pillars_train_contextual(examples: DataFrame) -> DataFrame:
 @passage_stage(CONTEXTUAL_REWRITTEN, tables.CONTEXTUAL_EXAMPLES)
 def emo_pillars_train_contextual_rewritten(examples: DataFrame) -> DataFrame:
     """Train the context-aware model on rewritten utterances with their contexts (Emo Pillars 5.2.1)."""
-    from etl.training.recipes.multi_label import contextual
+    from etl.emo_pillars.training.multi_label import contextual
 
     return contextual(examples, rewritten=True)
 
@@ -61,7 +60,7 @@ def emo_pillars_answer_tests(
     examples: DataFrame, contextual_examples: DataFrame, taxonomy: EmotionTaxonomy, run: StageRun
 ) -> Outcome:
     """Apply each model to the test sets, with and without contexts (Emo Pillars 5.1.1, 5.2.1)."""
-    from etl.training.recipes.multi_label import answers_on_tests
+    from etl.emo_pillars.training.multi_label import answers_on_tests
 
     return answers_on_tests(examples, contextual_examples, taxonomy.names, run)
 
@@ -87,6 +86,6 @@ def emo_pillars_intra_dataset(answers: DataFrame) -> Outcome:
 )
 def emo_pillars_export_embeddings(files: SentenceFiles, run: StageRun) -> None:
     """Export the context-less model's embeddings of dialogues' sentences in CORECT's format (Emo Pillars 5.1.4)."""
-    from etl.training.recipes.sentence_embeddings import export_embeddings
+    from etl.emo_pillars.training.sentence_embeddings import export_embeddings
 
     export_embeddings(run, files)

@@ -5,16 +5,17 @@ from typing import Annotated
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from conf.evaluation_settings import FormAnswers, FormPosting, LabelDraw
+from conf.form_settings import FormAnswers, FormPosting
 from conf.taxonomy import GOEMOTIONS, GOEMOTIONS_GROUPS, EmotionTaxonomy
 from etl.annotation.form_files import read_form, write_form
+from etl.emo_pillars import tables
 from etl.emo_pillars.label_form import REQUIRED, chosen_examples, label_form, label_tasks, questions
 from etl.emo_pillars.label_scores import WHOLE, label_scores, too_few_raters
 from etl.emo_pillars.samples import evaluated
+from etl.emo_pillars.settings import LabelDraw
+from etl.emo_pillars.tables import CONTEXTUAL_EXAMPLES
 from etl.pipeline import At, RowAccounting, StageRun, stage
 from etl.pipeline.outcome import Outcome
-from etl.tables import emo_pillars_analysis as tables
-from etl.tables.emo_pillars import CONTEXTUAL_EXAMPLES
 
 SECTION = "emo_pillars.evaluation"
 

@@ -2,10 +2,10 @@
 
 from pyspark.sql import DataFrame
 
-from conf.emo_pillars_settings import EmoPillarsPublishing
 from conf.taxonomy import GOEMOTIONS, GOEMOTIONS_MAPPING, EmotionTaxonomy
+from etl.emo_pillars import tables
+from etl.emo_pillars.settings import EmoPillarsPublishing
 from etl.pipeline import StageRun, stage
-from etl.tables import emo_pillars as tables
 
 NAMES = (GOEMOTIONS, GOEMOTIONS_MAPPING)
 
@@ -35,6 +35,6 @@ def emo_pillars_export(
     run: StageRun,
 ) -> None:
     """Export both data sets as Parquet and JSON Lines, with the origin of each label and a card (Emo Pillars 4)."""
-    from etl.publishing.emo_pillars_export import Made, publish_emo_pillars
+    from etl.emo_pillars.export import Made, publish_emo_pillars
 
     publish_emo_pillars(Made(*made), run, publishing, taxonomy)

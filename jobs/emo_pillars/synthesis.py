@@ -4,24 +4,19 @@ from typing import Annotated, Any, Literal
 
 from pyspark.sql import DataFrame
 
-from conf.emo_pillars_settings import (
-    ExampleRules,
-    PlotRules,
-    QualitySettings,
-    UtterancePrompt,
-)
 from conf.llm_settings import DecodingSettings
 from conf.taxonomy import GOEMOTIONS, GOEMOTIONS_MAPPING, EmotionTaxonomy
 from etl.emo_pillars import examples as data_sets
+from etl.emo_pillars import tables
 from etl.emo_pillars.plot_files import read_stories
 from etl.emo_pillars.plots import select_plots
+from etl.emo_pillars.settings import ExampleRules, PlotRules, QualitySettings, UtterancePrompt
 from etl.emo_pillars.step import Wording
 from etl.emo_pillars.steps import actors, clean_contexts, contexts, rewrites, soft_labels, utterances
+from etl.llm import tables as llm
 from etl.llm.model_stages import answer_stage, prompt_stage
 from etl.pipeline import At, RowAccounting, stage
 from etl.pipeline.outcome import LocalOutcome, Outcome
-from etl.tables import emo_pillars as tables
-from etl.tables import llm
 
 GENERATOR = "generator"
 TopLabels = Annotated[int, At("emo_pillars.top_labels")]

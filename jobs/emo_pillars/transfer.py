@@ -6,13 +6,13 @@ from pyspark.sql import DataFrame
 
 from conf.taxonomy import GOEMOTIONS as GOEMOTIONS_LABELS
 from conf.taxonomy import EmotionTaxonomy, require_goemotions
-from conf.training_settings import TunedEmocontextSettings
-from etl.emo_pillars import transfer_sets
-from etl.emo_pillars.transfer_files import one_file, parts_of
+from etl.common.goemotions import goemotions_comments
+from etl.common.line_files import one_file, parts_of
+from etl.emo_pillars import tables, transfer_sets
+from etl.emo_pillars.settings import TunedEmocontextSettings
+from etl.emo_pillars.training.stages import transfer_stage
 from etl.pipeline import At, Model, StageRun, stage
 from etl.pipeline.outcome import LocalOutcome, Outcome, Trained
-from etl.tables import emo_pillars as tables
-from etl.training.stages import transfer_stage
 from jobs.emo_pillars.encoders import CONTEXTLESS, CONTEXTLESS_REWRITTEN, CONTEXTUAL, CONTEXTUAL_REWRITTEN
 
 EMOCONTEXT_TUNED = "emo_pillars_emocontext"
@@ -30,7 +30,7 @@ def emo_pillars_read_goemotions(
 ) -> LocalOutcome:
     """Read GoEmotions' comments with their labels and original splits (Emo Pillars 5.1.2)."""
     parts = parts_of(path, (".tsv",), ("train", "dev"), ("test",), unit="comment", setting="emo_pillars.goemotions")
-    comments = transfer_sets.goemotions_comments(parts.lines, validation_share)
+    comments = goemotions_comments(parts.lines, validation_share)
     return comments.plus(parts.unread)
 
 
@@ -88,7 +88,7 @@ def emo_pillars_train_emocontext(
     run: StageRun,
 ) -> Trained:
     """Tune the context-aware model on EmoContext, with others relabelled (Emo Pillars 5.2.2)."""
-    from etl.training.recipes.predictions import train_and_register_emocontext
+    from etl.emo_pillars.training.predictions import train_and_register_emocontext
 
     require_goemotions(taxonomy, "a model tuned on EmoContext")
     return train_and_register_emocontext(dialogues, run, EMOCONTEXT_TUNED, options, least_probability)
@@ -110,7 +110,7 @@ def emo_pillars_compare_predictions(
     run: StageRun,
 ) -> Outcome:
     """Apply three models to a comment and to EmoContext's test dialogues (Emo Pillars Figure 6, Table 8)."""
-    from etl.training.recipes.predictions import predictions
+    from etl.emo_pillars.training.predictions import predictions
 
     require_goemotions(taxonomy, "emo_pillars_compare_predictions")
     return predictions(dialogues, run, comment, context)

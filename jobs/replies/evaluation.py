@@ -4,7 +4,6 @@ from typing import Annotated
 
 from pyspark.sql import DataFrame
 
-from conf.reply_settings import ReplyDecoding
 from etl.llm.model_stages import embeddings, model_stage
 from etl.pipeline import At, StageRun, stage
 from etl.pipeline.outcome import Outcome
@@ -18,7 +17,8 @@ from etl.replies.generation import (
     replies,
 )
 from etl.replies.measures import distinct_replies
-from etl.tables.replies import BASELINES, EMBEDDINGS, EVALUATION, EXAMPLES, GENERATED, LIKELIHOODS
+from etl.replies.settings import ReplyDecoding
+from etl.replies.tables import BASELINES, EMBEDDINGS, EVALUATION, EXAMPLES, GENERATED, LIKELIHOODS
 from jobs.replies.training import GENERATORS, generator_stage
 
 
@@ -78,6 +78,6 @@ def evaluate_response_generator(
     scored: DataFrame, generated: DataFrame, baselines: DataFrame, embedded: DataFrame, run: StageRun
 ) -> Outcome:
     """Evaluate each response generator on each test set, floors and ceiling beside it: Table 7 (EDOS 5)."""
-    from etl.training.recipes.replies import compared_generators
+    from etl.replies.training import compared_generators
 
     return compared_generators(scored, generated, baselines, embedded, run)

@@ -4,14 +4,14 @@ from typing import Annotated
 
 from pyspark.sql import DataFrame
 
-from conf.reply_settings import ReplyDecoding, SteeredReplyTraining
 from etl.llm.model_stages import history_scores, model_stage
 from etl.pipeline import At, Model, StageRun, stage
 from etl.pipeline.outcome import Trained
 from etl.replies import regimes
 from etl.replies.generation import BatchSize, planned_steering, replies
 from etl.replies.measures import distinct_answers
-from etl.tables.replies import EXAMPLES, INTENT_READINGS, STEERED
+from etl.replies.settings import ReplyDecoding, SteeredReplyTraining
+from etl.replies.tables import EXAMPLES, INTENT_READINGS, STEERED
 from jobs.replies.training import TUNING, UNSTEERED, Dropout, generator_stage, tuned_generator
 
 

@@ -5,7 +5,16 @@ from typing import Annotated
 
 from pyspark.sql import DataFrame
 
-from conf.reply_settings import (
+from conf.taxonomy import Taxonomy
+from etl.common.labelled_files import local_rows, with_dropped
+from etl.edos.tables import DIALOGUES
+from etl.pipeline import At, Declare, Incremental, Model, StageRun, Units, stage
+from etl.pipeline.outcome import LocalOutcome, Outcome, Trained
+from etl.pipeline.tables import Table
+from etl.replies.conversations import COLUMNS, all_conversations
+from etl.replies.pairs import reply_examples
+from etl.replies.regimes import CAUSAL, COMPARED, ON_EDOS, ON_EMPATHETIC, PRETRAINED, Regime
+from etl.replies.settings import (
     CausalReplyTraining,
     EdosReplyTraining,
     EmpatheticReplyTraining,
@@ -14,17 +23,8 @@ from conf.reply_settings import (
     ReplyTokens,
     ReplyTraining,
 )
-from conf.taxonomy import Taxonomy
-from etl.common.labelled_files import local_rows, with_dropped
-from etl.pipeline import At, Declare, Incremental, Model, StageRun, Units, stage
-from etl.pipeline.outcome import LocalOutcome, Outcome, Trained
-from etl.replies.conversations import COLUMNS, all_conversations
-from etl.replies.pairs import reply_examples
-from etl.replies.regimes import CAUSAL, COMPARED, ON_EDOS, ON_EMPATHETIC, PRETRAINED, Regime
-from etl.tables import Table
-from etl.tables.edos import DIALOGUES
-from etl.tables.replies import EXAMPLES, TRAININGS
-from etl.tables.subtitles import CLEAN_DIALOGUES
+from etl.replies.tables import EXAMPLES, TRAININGS
+from etl.subtitles.tables import CLEAN_DIALOGUES
 
 GENERATORS = tuple(regime.model for regime in COMPARED)
 TUNING = ("training.processes", "edos.taxonomy")
@@ -53,7 +53,7 @@ def tuned_generator(
     examples: DataFrame, run: StageRun, regime: Regime, options: ReplyTraining, dropout: float
 ) -> Trained:
     """Train a generator further, in another regime than the one that it starts from."""
-    from etl.training.recipes.replies import tune_generator
+    from etl.replies.training import tune_generator
 
     return tune_generator(examples, run, regime, options, dropout)
 
@@ -97,7 +97,7 @@ def replies_pretrain(
     run: StageRun,
 ) -> Trained:
     """Pre-train a response generator on OpenSubtitles without EDOS (EDOS 5)."""
-    from etl.training.recipes import replies
+    from etl.replies import training as replies
 
     return replies.pretrain_generator(examples, run, PRETRAINED, options, tokens, network, labels)
 
@@ -148,7 +148,7 @@ def replies_tune_causal(
     run: StageRun,
 ) -> Trained:
     """Tune a pre-trained causal language model on EDOS and EmpatheticDialogues (ours)."""
-    from etl.training.recipes import replies
+    from etl.replies import training as replies
 
     return replies.tune_causal_generator(examples, run, CAUSAL, options, base, max_tokens, labels)
 
@@ -156,6 +156,6 @@ def replies_tune_causal(
 @stage(manual=True, writes=TRAININGS, models=GENERATORS, units="generators")
 def replies_list_trainings(run: StageRun) -> Outcome:
     """List how each response generator was trained: parameters, epochs, time, validation perplexity (EDOS Table 10)."""
-    from etl.training.recipes.replies import listed_trainings
+    from etl.replies.training import listed_trainings
 
     return listed_trainings(run)

@@ -4,27 +4,19 @@ from typing import Annotated
 
 from pyspark.sql import DataFrame
 
-from conf.subtitle_settings import CleaningSettings, TurnRules
 from etl.pipeline import At, FromFiles, Incremental, RowAccounting, StageRun, Units, stage
 from etl.pipeline.outcome import Outcome
 from etl.pipeline.spark_api import cached
+from etl.pipeline.tables.ops import WORK_VERSION
 from etl.subtitles import cleaning as cleaning_stage
 from etl.subtitles import published_pool as published
 from etl.subtitles import turn_scoring
 from etl.subtitles.cleaning_words import cleaning_words
 from etl.subtitles.dialogues import dialogues_between_silences
 from etl.subtitles.gaps import IN_SENTENCE, count_pairs, gap_histogram
-from etl.subtitles.trade_off import trade_off
+from etl.subtitles.settings import CleaningSettings, TurnRules
+from etl.subtitles.tables import CHOSEN_UPLOADS, CLEAN_DIALOGUES, DIALOGUES, FILES, GAPS, TURN_SCORES
 from etl.subtitles.turns import turns_of
-from etl.tables.ops import WORK_VERSION
-from etl.tables.subtitles import (
-    CHOSEN_UPLOADS,
-    CLEAN_DIALOGUES,
-    DIALOGUES,
-    FILES,
-    GAPS,
-    TURN_SCORES,
-)
 
 Languages = Annotated[tuple[str, ...], At("subtitles.languages")]
 SilenceSeconds = Annotated[float, At("subtitles.silence_seconds")]
@@ -91,7 +83,14 @@ def published_pool(
     from_files=FromFiles(published.SETTING, published_pool, RowAccounting("turns", rows_out="sum(size(turns))")),
     units=RowAccounting("turns", "sum(size(turns))", "sum(size(turns))"),
     version=13,
-    resources=("not_names.txt", "profanity.txt", "address_words.txt", "languages/*", "credit_patterns.yaml"),
+    resources=(
+        "not_names.txt",
+        "profanity.txt",
+        "address_words.txt",
+        "function_words.txt",
+        "languages/*",
+        "credit_patterns.yaml",
+    ),
 )
 def clean_dialogues(
     dialogues: DataFrame, cleaning: CleaningSettings, languages: Languages, silence_seconds: SilenceSeconds
@@ -99,12 +98,3 @@ def clean_dialogues(
     """Clean the dialogues: names, repetitions, lengths, letters, credits, documentaries, duplicates (EDOS 3.1)."""
     words = cleaning_words(languages)
     return cleaning_stage.clean_dialogues(dialogues, cleaning, words, silence_seconds, cached)
-
-
-@stage(manual=True, reads=(CLEAN_DIALOGUES,), writes=None, shows="a table by the probability asked")
-def measure_certainty(clean: DataFrame, run: StageRun) -> None:
-    """Print what `subtitles.cleaning.min_certainty` costs: dialogues, turns and told faults by its value (ours)."""
-    run.say(f"{'way':<7}{'asked':>6}{'dialogues':>11}{'of pool':>9}{'turns':>7}{'tokens':>8}{'told faults':>13}")
-    for row in trade_off(cached(clean)):
-        figures = f"{row['share']:>9.1%}{row['turns']:>7.2f}{row['tokens']:>8.1f}{row['faults']:>13.1%}"
-        run.say(f"{row['way']:<7}{row['asked']:>6}{row['dialogues']:>11,.0f}{figures}")

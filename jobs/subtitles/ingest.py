@@ -6,13 +6,13 @@ from typing import Annotated
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from conf.subtitle_settings import Lemmas, Listing, ReadingRules
 from etl.pipeline import UNCOUNTED, At, Incremental, StageRun, Units, stage
 from etl.pipeline.outcome import Outcome
 from etl.pipeline.spark_api import cached
 from etl.subtitles import copies, ingest, manifest, uploads
+from etl.subtitles.settings import Lemmas, Listing, ReadingRules
 from etl.subtitles.sources import shown_sources, with_secrets_again
-from etl.tables.subtitles import CHOSEN_UPLOADS, FILES, LEMMAS, MANIFEST, QUARANTINE, WITHDRAWN
+from etl.subtitles.tables import CHOSEN_UPLOADS, FILES, LEMMAS, MANIFEST, QUARANTINE, WITHDRAWN
 from udfs.lemmas import lemmas_of_all, vocabulary
 
 Sources = Annotated[tuple[str, ...], At("subtitles.sources"), UNCOUNTED]

@@ -4,12 +4,12 @@ from typing import Annotated
 
 from pyspark.sql import DataFrame
 
-from conf.training_settings import SegmenterOptions, TurnPairSettings
 from etl.pipeline import At, Incremental, Model, StageRun, Units, While, stage
 from etl.pipeline.outcome import Trained
 from etl.pipeline.rows_among import rows_among
 from etl.subtitles import carried_marks, turn_scoring, turn_segmenter
-from etl.tables.subtitles import CHOSEN_UPLOADS, FILES, LEMMAS, TURN_SCORES
+from etl.subtitles.settings import SegmenterOptions, TurnPairSettings
+from etl.subtitles.tables import CHOSEN_UPLOADS, FILES, LEMMAS, TURN_SCORES
 
 KIND = "training.turn_segmenter.kind"
 BY_ENCODER = While(KIND, "encoder", "both")
@@ -32,7 +32,7 @@ def train_turn_segmenter(
     run: StageRun,
 ) -> Trained:
     """Train the model that decides whether two adjacent sentences are one turn (EDOS 3.1)."""
-    from etl.training.recipes.turn_segmenter import SegmenterKinds, train_and_register_turn_segmenter
+    from etl.subtitles.training.turn_segmenter import SegmenterKinds, train_and_register_turn_segmenter
 
     kinds = SegmenterKinds(lengths, pairs, encoder)
     return train_and_register_turn_segmenter(files, run, options, kinds, examples, language)
@@ -74,6 +74,6 @@ def measure_turn_segmenter(
     run: StageRun,
 ) -> None:
     """Print how often the linear segmenter is right at borders of series and films that it has not seen (EDOS 3.1)."""
-    from etl.training.recipes.turn_measures import measure_turn_segmenter
+    from etl.subtitles.training.turn_measures import measure_turn_segmenter
 
     measure_turn_segmenter(files, run, options, examples, language)

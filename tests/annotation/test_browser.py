@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 
 from conf.taxonomy import load_taxonomy
-from etl.annotation.labelling import labelling_batch
 from etl.annotation.page import page_of
+from etl.edos.labelling import labelling_batch
 from tests.annotation.batches import many_kinds, task
 from udfs.answer_files import answers_in
 

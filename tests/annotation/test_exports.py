@@ -7,13 +7,14 @@ import re
 
 import pytest
 
-from conf.edos_settings import AnnotationSettings
 from conf.errors import InputError
 from conf.taxonomy import load_taxonomy
 from etl.annotation.batch import Batch
-from etl.annotation.crowd_platform import hits_csv, safe_cell, template
-from etl.annotation.exports import Tasks, batch_files, fitting_tasks
-from etl.annotation.labelling import labelling_batch
+from etl.annotation.exports import Tasks, fitting_tasks
+from etl.edos.crowd_batches import batch_files
+from etl.edos.crowd_platform import hits_csv, safe_cell, template
+from etl.edos.labelling import labelling_batch
+from etl.edos.settings import AnnotationSettings
 from tests.annotation.batches import task
 
 TAXONOMY = load_taxonomy("edos")

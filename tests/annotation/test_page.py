@@ -9,8 +9,8 @@ from pydantic import ValidationError
 from conf.errors import InputError
 from conf.taxonomy import load_taxonomy
 from etl.annotation.batch import Batch, Choice, Item, Line, Panel, Question
-from etl.annotation.labelling import labelling_batch
 from etl.annotation.page import page_of, safe_json
+from etl.edos.labelling import labelling_batch
 from tests.annotation.batches import many_kinds, task
 
 TAXONOMY = load_taxonomy("edos")

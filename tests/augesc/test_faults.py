@@ -19,8 +19,8 @@ from etl.augesc.faults import (
     with_others,
     with_vectors,
 )
+from etl.augesc.tables import CONTRADICTION_SCORES
 from etl.common.hashes import text_hash
-from etl.tables.augesc_faults import CONTRADICTION_SCORES
 from tests.udfs.tiny_models import tiny_encoder
 from udfs.conversation_vectors import nearness, related_pairs, topic_scores
 from udfs.models.classifiers.hub_classifier import HubClassifier

@@ -8,14 +8,14 @@ import pytest
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
-from conf.augesc_settings import GenerationSettings, SamplesPerQuery
 from conf.errors import InputError
 from conf.settings import Settings, load_settings
 from etl.augesc.conversation_texts import instruction, prompt
 from etl.augesc.generation import augmenter_requests, first_queries, generated_texts, played_texts, untuned_requests
 from etl.augesc.queries import COLUMNS
+from etl.augesc.settings import GenerationSettings, SamplesPerQuery
 from etl.pipeline.planner import PipelineContext, chosen
-from etl.tables import TABLES
+from etl.pipeline.tables import TABLES
 from etl.training.registry import model_store
 from jobs import all_stages
 from tests.stages import run_stages

@@ -5,12 +5,12 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
-from conf.augesc_settings import GenerationSettings, SamplesPerQuery
 from conf.errors import InputError
 from conf.settings import Settings, load_settings
 from etl.augesc.conversation_texts import instruction, learned_session, parse, prompt
 from etl.augesc.generation import augmenter_requests
 from etl.augesc.measures import measured_texts
+from etl.augesc.settings import GenerationSettings, SamplesPerQuery
 from etl.llm.requests import template_hash
 from jobs import all_stages
 

@@ -15,7 +15,7 @@ from etl.augesc import comparisons as compared
 from etl.augesc.comparisons import COMPARISON_FORM, comparison_scores, comparisons, paired_chats
 from etl.augesc.rating_form import ASPECTS, QUESTIONS, RATING_FORM, rating_batch
 from etl.augesc.ratings import SETS, RatingScore, rating_scores, rating_tasks, ratings
-from etl.tables.augesc import MEASURED_TEXTS, VIOLATIONS
+from etl.augesc.tables import MEASURED_TEXTS, VIOLATIONS
 
 COUNTS = {
     "fluency": (28, 8),

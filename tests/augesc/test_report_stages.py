@@ -11,7 +11,7 @@ from etl.augesc.rating_form import ASPECTS
 from etl.pipeline.planner import PipelineContext, chosen
 from etl.pipeline.progress import Progress
 from etl.pipeline.runner import run_stage
-from etl.tables import TABLES
+from etl.pipeline.tables import TABLES
 from jobs import all_stages
 
 pytestmark = pytest.mark.usefixtures("tables")

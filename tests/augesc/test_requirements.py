@@ -8,11 +8,11 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from conf.augesc_settings import FilterSettings, UtteranceLengths
 from etl.augesc.conversation_texts import instruction, prompt
 from etl.augesc.measures import TEXTS, measure, measured_texts, session_texts, texts_from_files
 from etl.augesc.requirements import REQUIREMENTS, kept_conversations, violations
 from etl.augesc.sessions import read_sessions, usable_sessions
+from etl.augesc.settings import FilterSettings, UtteranceLengths
 from tests.stand_ins import StandIns
 
 TASK = instruction()

@@ -9,7 +9,7 @@ from pyspark.sql import SparkSession
 from conf.errors import InputError
 from conf.settings import load_settings
 from etl.pipeline.planner import PipelineContext, chosen
-from etl.tables import TABLES, Table
+from etl.pipeline.tables import TABLES, Table
 from jobs import all_stages
 from tests.stages import run_stages
 

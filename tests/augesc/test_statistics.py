@@ -20,7 +20,7 @@ from etl.augesc.statistics import (
     sampled,
     word_counts,
 )
-from etl.tables.augesc import BIGRAM_GROWTH, STATISTICS, TYPICAL_WORDS
+from etl.augesc.tables import BIGRAM_GROWTH, STATISTICS, TYPICAL_WORDS
 from tests.stand_ins import StandIns
 
 TASK = instruction()

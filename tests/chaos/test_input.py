@@ -12,8 +12,8 @@ from pyspark.sql import SparkSession
 from conf.errors import InputError
 from etl.cli.withdraw import withdraw, withdraw_with
 from etl.pipeline.lakehouse import Lakehouse
-from etl.tables.ops import DROPPED
-from etl.tables.subtitles import WITHDRAWN
+from etl.pipeline.tables.ops import DROPPED
+from etl.subtitles.tables import WITHDRAWN
 from tests.chaos.tiny import Rows, Tiny, losses, rows_of, stages, subtitles
 
 pytestmark = pytest.mark.usefixtures("tables")

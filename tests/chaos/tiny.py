@@ -18,9 +18,9 @@ from conf.settings import Settings, load_settings
 from etl.cli.running import run_stages
 from etl.pipeline.lakehouse import Lakehouse
 from etl.pipeline.stages import Stage
+from etl.pipeline.tables import TABLES
 from etl.subtitles.turn_features import FeatureSpace
 from etl.subtitles.turn_segmenter import TurnSegmenter
-from etl.tables import TABLES
 from jobs import all_stages
 from tests.compare_lakehouses import plain, plain_rows
 

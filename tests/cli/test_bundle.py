@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 import yaml
 
+import etl
 from conf.settings import load_settings
 from etl.cli.bundle import (
     CARE,
@@ -29,7 +30,7 @@ from etl.cli.bundle import (
     uses_gpu,
 )
 from etl.pipeline.planner import feeds
-from jobs import GROUPS, all_stages
+from jobs import all_stages
 from tests.command_lines import parsed
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -106,9 +107,9 @@ def test_every_reference_is_declared() -> None:
 
 
 def test_a_job_for_each_data_set() -> None:
-    assert set(TITLES) == set(GROUPS)
-    assert set(RESULTS) < set(GROUPS)
-    assert set(DATA_SETS) == {f"edos_lakehouse_{group}" for group in GROUPS}
+    assert set(TITLES) == set(etl.DATA_SETS)
+    assert set(RESULTS) < set(etl.DATA_SETS)
+    assert set(DATA_SETS) == {f"edos_lakehouse_{group}" for group in etl.DATA_SETS}
     for group in ("subtitles", "edos"):
         automatic = [stage.name for stage in all_stages() if stage.group == group and not stage.manual]
         assert [task["task_key"] for task in JOBS[f"edos_lakehouse_{group}"]["tasks"]] == [PLANNED, *automatic]

@@ -10,10 +10,10 @@ import pytest
 
 from conf.errors import InputError
 from conf.settings import load_settings
-from etl.analysis.duckdb_sql import duckdb_type, translated
 from etl.cli.duckdb_shell import Shell, known_names, run_statements
 from etl.cli.sql_shell import _duckdb_reads, open_sql
-from etl.tables import TABLES
+from etl.pipeline.tables import TABLES
+from etl.publishing.duckdb_sql import duckdb_type, translated
 
 
 @pytest.fixture()
@@ -28,7 +28,7 @@ def root(tmp_path: Path) -> Path:
 
 @pytest.fixture()
 def lakehouse(root: Path) -> Iterator[Any]:
-    from etl.analysis.without_spark import connect
+    from etl.publishing.without_spark import connect
 
     with connect(root) as found:
         yield found

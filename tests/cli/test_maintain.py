@@ -13,9 +13,9 @@ from conf.settings import load_settings
 from etl.cli import maintain as module
 from etl.cli.maintain import is_small, maintain, maintained, optimize, retention_days
 from etl.pipeline.lakehouse import Lakehouse
-from etl.tables import TABLES
-from etl.tables.ops import DROPPED
-from etl.tables.subtitles import FILES, LEMMAS
+from etl.pipeline.tables import TABLES
+from etl.pipeline.tables.ops import DROPPED
+from etl.subtitles.tables import FILES, LEMMAS
 
 DAY = 86_400
 WORDS = "word string, lemma string"

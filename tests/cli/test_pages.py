@@ -10,9 +10,9 @@ from pyspark.sql import SparkSession
 
 from conf.settings import Settings, load_settings
 from conf.taxonomy import load_taxonomy
-from etl.analysis.views import all_views
 from etl.cli.setting_texts import shown
-from etl.tables import TABLES
+from etl.pipeline.tables import TABLES
+from etl.publishing.views import all_views
 from jobs import all_stages
 from tests.command_lines import parsed
 from tests.pages import PAGES, ROOT, commands, fenced, job_commands, queries, spans

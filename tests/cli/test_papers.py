@@ -8,7 +8,7 @@ import pytest
 
 from conf.settings import Settings
 from conf.taxonomy import load_taxonomy
-from etl.analysis.views import all_views
+from etl.publishing.views import all_views
 from jobs import all_stages
 
 REPOSITORY = Path(__file__).resolve().parents[2]

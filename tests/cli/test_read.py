@@ -4,18 +4,18 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 
 from conf.errors import InputError
-from conf.subtitle_settings import CleaningSettings
-from etl.analysis.printed_dialogues import read_dialogues
+from etl.cli.printed_dialogues import read_dialogues
 from etl.cli.read_shell import lines
+from etl.edos import tables as edos
 from etl.pipeline.spark_api import cached
+from etl.pipeline.tables.model import Table
+from etl.pipeline.tables.ops import DROPPED
 from etl.subtitles.cleaning import clean_dialogues
 from etl.subtitles.cleaning_words import cleaning_words
 from etl.subtitles.dialogues import dialogues_between_silences
+from etl.subtitles.settings import CleaningSettings
+from etl.subtitles.tables import CLEAN_DIALOGUES, DIALOGUES, FILES, TURN_SCORES
 from etl.subtitles.turns import turns_of
-from etl.tables import edos
-from etl.tables.model import Table
-from etl.tables.ops import DROPPED
-from etl.tables.subtitles import CLEAN_DIALOGUES, DIALOGUES, FILES, TURN_SCORES
 from tests.frames import computed
 
 # text, block, start, end, the model's score that a turn starts here

@@ -9,7 +9,7 @@ from pyspark.sql import SparkSession
 
 from conf.settings import LakehouseSettings
 from etl.pipeline.lakehouse import Lakehouse
-from etl.tables.subtitles import LEMMAS
+from etl.subtitles.tables import LEMMAS
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 

@@ -5,8 +5,8 @@ from pyspark.errors import AnalysisException
 from pyspark.sql import SparkSession
 
 from conf.taxonomy import load_taxonomy
-from etl.analysis.views import all_views, named_in
 from etl.cli.sql_shell import QUERY, refusal, with_quotes
+from etl.publishing.views import all_views, named_in
 
 KNOWN = ["edos.turns", "edos.dialogues", "analysis.edos_table_9"]
 

@@ -16,9 +16,9 @@ from pyspark.sql import functions as F
 from conf.resources import text
 from etl.augesc import queries, requirements
 from etl.common import spelling
+from etl.pipeline.tables import hidden_secrets
 from etl.subtitles import text_rules, turn_rules
 from etl.subtitles.cleaning_words import cleaning_words
-from etl.tables import hidden_secrets
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 NAMES = ("rlike", "regexp_replace", "regexp_extract", "regexp_extract_all")

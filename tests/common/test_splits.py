@@ -5,7 +5,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from conf.errors import InputError
 from etl.common.near_duplicates import NearDuplicates
-from etl.common.splits import connected, near_duplicate_groups, split_by_film
+from etl.common.splits import connected, near_duplicate_groups, split_by_film, with_film_group
 from etl.edos.splits import split_released
 
 CROWD = "dialogue_id string, turn int, turns array<string>, label string, votes array<string>, source string"
@@ -81,3 +81,29 @@ def test_films_are_split_whole_and_about_80_10_10(spark: SparkSession) -> None:
     assert all(len(splits) == 1 for splits in by_film.values())
     counts = [sum(one in splits for splits in by_film.values()) / 1500 for one in ("train", "validation", "test")]
     assert counts == pytest.approx([0.8, 0.1, 0.1], abs=0.03)
+
+
+LINES = [f"This is line number {word} of the first film ." for word in ("one", "two", "three", "four", "five", "six")]
+OTHERS = [f"Nobody ever asked the {word} about the weather ." for word in ("baker", "king", "cat", "nurse", "smith")]
+
+
+@pytest.mark.parametrize(
+    ("films", "expected"),
+    [
+        ({"a": LINES, "b": LINES, "c": OTHERS}, {"a": "a", "b": "a", "c": "c"}),
+        ({"a": LINES, "b": [*OTHERS, *LINES[:5]], "c": OTHERS}, {"a": "a", "b": "a", "c": "a"}),
+        ({"a": LINES, "b": [*OTHERS, *LINES[:4]]}, {"a": "a", "b": "b"}),
+        ({"a": ["Yes .", "No .", "Good morning ."], "b": ["Yes .", "No .", "Good morning ."]}, {"a": "a", "b": "b"}),
+        ({"a": LINES, "b": [line.upper() for line in LINES]}, {"a": "a", "b": "a"}),
+    ],
+)
+def test_films_that_share_their_turns_are_one(spark: SparkSession, films: dict, expected: dict) -> None:
+    rows = [
+        (film, [(line,) for line in lines[start : start + 2]])
+        for film, lines in films.items()
+        for start in range(0, len(lines), 2)
+    ]
+    dialogues = spark.createDataFrame(rows, "movie_id string, turns array<struct<text: string>>")
+    found = with_film_group(dialogues).collect()
+    assert len(found) == len(rows)
+    assert {row["movie_id"]: row["film_group"] for row in found} == expected

@@ -2,10 +2,10 @@
 
 import pytest
 
-from conf.edos_settings import PRESETS
 from conf.errors import InputError
 from conf.settings import Settings, load_settings
 from conf.taxonomy import load_taxonomy
+from etl.edos.settings import PRESETS
 
 
 def test_released_is_the_default() -> None:
@@ -35,10 +35,11 @@ def test_emo_pillars_paper_rejects_nothing_that_can_be_read() -> None:
     assert both.edos.self_labels.confidence == 0.9
 
 
-def test_trusted_asks_for_certain_turns() -> None:
+def test_trusted_asks_for_dialogues_that_are_worth_most() -> None:
     settings = load_settings("local", [], ["edos.preset=trusted"])
-    assert settings.edos.choice == "emotion_and_certainty"
-    assert settings.subtitles.cleaning.min_certainty == 0.79
+    assert settings.edos.choice == "worth"
+    assert settings.edos.top_share == 0.15
+    assert settings.subtitles.cleaning.min_certainty == 0.3
     labels = load_taxonomy("edos").labels
     assert set(settings.edos.not_emotions) == {one.label for one in labels if one.kind != "emotion"}
 
@@ -70,17 +71,17 @@ def test_several_processes_do_not_learn_from_transcripts() -> None:
 
 @pytest.mark.parametrize("preset", PRESETS)
 def test_other_settings_override_the_preset(preset: str) -> None:
-    given = [f"edos.preset={preset}", "subtitles.cleaning.min_certainty=0.6", "edos.choice=emotion_and_certainty"]
+    given = [f"edos.preset={preset}", "subtitles.cleaning.min_certainty=0.6", "edos.choice=worth"]
     settings = load_settings("local", [], given)
     assert settings.subtitles.cleaning.min_certainty == 0.6
-    assert settings.edos.choice == "emotion_and_certainty"
+    assert settings.edos.choice == "worth"
 
 
 def test_a_profile_overrides_the_preset_and_what_it_leaves_stays() -> None:
     own = {"edos": {"preset": "trusted"}, "subtitles": {"cleaning": {"min_certainty": None}}}
     settings = Settings.model_validate(own)
     assert settings.subtitles.cleaning.min_certainty is None
-    assert settings.edos.choice == "emotion_and_certainty"
+    assert settings.edos.choice == "worth"
 
 
 def test_an_unknown_preset_is_refused() -> None:

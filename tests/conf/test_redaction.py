@@ -8,7 +8,7 @@ from pyspark.sql import functions as F
 
 from conf.errors import InputError
 from conf.redaction import redacted, without_user_info
-from etl.tables.hidden_secrets import redacted_text, without_secrets
+from etl.pipeline.tables.hidden_secrets import redacted_text, without_secrets
 from udfs.failures import error_line
 
 CANARY = "c4nary-Tweets"

@@ -10,14 +10,14 @@ from pathlib import Path
 import pytest
 from pyspark.sql import DataFrame, Row, SparkSession
 
-from conf.edos_settings import AnnotationSettings
 from conf.errors import InputError
 from conf.taxonomy import edos_labels
 from etl.annotation.collecting import refuse_all_dropped
 from etl.edos.answers import KEY_DDL, accepted_answers, assignments
+from etl.edos.settings import AnnotationSettings
+from etl.edos.tables import ANNOTATIONS, ANSWERS, ASSIGNMENTS
 from etl.edos.votes import VOTE_COLUMNS, all_annotations
 from etl.pipeline.outcome import DROPPED_DDL, Outcome
-from etl.tables.edos_annotation import ANNOTATIONS, ANSWERS, ASSIGNMENTS
 from tests.stand_ins import StandIns
 from udfs.answer_files import DDL
 

@@ -4,8 +4,17 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from etl.edos.choosing import choose_emotional, dialogue_confidence, emotional_confidence
-from etl.tables.edos import INITIAL
+from conf.wordlists import words
+from etl.edos.choosing import (
+    choice_curve,
+    choose_emotional,
+    dialogue_confidence,
+    emotional_confidence,
+    places_for,
+    scored_by,
+)
+from etl.edos.settings import ChoiceRules, WorthWeights
+from etl.edos.tables import INITIAL
 
 CONFIDENCES = {
     "a-0": [0.20, 0.90, 0.40],
@@ -47,7 +56,11 @@ def test_how_turns_make_a_dialogues_confidence(spark: SparkSession, how: str, ex
 
 def test_the_top_n_by_confidence_ties_by_id_and_the_rest_in_the_ledger(spark: SparkSession) -> None:
     dialogues, labels = choosing_frames(spark)
-    outcome = choose_emotional(dialogues.repartition(3), labels.repartition(4), 2, "max")
+    outcome = choose_emotional(
+        dialogues.repartition(3),
+        labels.repartition(4),
+        ChoiceRules(top_n=2, dialogue_confidence="max", not_emotions=()),
+    )
     assert outcome.rows.schema.simpleString() == INITIAL.schema.simpleString()
     rows = sorted(outcome.rows.collect(), key=lambda row: row["rank"])
     assert [(row["rank"], row["dialogue_id"], row["turns"]) for row in rows] == [
@@ -79,19 +92,73 @@ def test_neutral_and_questioning_make_no_dialogue_emotional(spark: SparkSession)
     assert found() == {"a": 0.695, "b": 0.9}
 
 
-RULED = {
-    "emotion": ["b-0", "a-0", "c-0", "d-0"],
-    "emotion_and_certainty": ["a-0", "c-0", "b-0", "d-0"],
-}
-
-
-@pytest.mark.parametrize(("rule", "expected"), RULED.items())
-def test_a_rule_ranks_by_emotion_by_certainty_or_by_both(spark: SparkSession, rule: str, expected: list) -> None:
+def test_worth_without_the_parts_that_are_said_is_emotion_times_certainty(spark: SparkSession) -> None:
     dialogues, labels = choosing_frames(spark)
     certainty = F.create_map(*(F.lit(part) for pair in {"a-0": 0.9, "b-0": 0.2, "c-0": 0.8}.items() for part in pair))
     certain = dialogues.withColumn("certainty", certainty[F.col("dialogue_id")])
-    outcome = choose_emotional(certain, labels, 10, "mean", rule)
+    named = labels.withColumn("label", F.lit("sad"))
+    weights = WorthWeights(certainty=1, content=0, exchange=0, variety=0)
+    outcome = choose_emotional(certain, named, ChoiceRules(choice="worth", worth=weights))
+    rows = sorted(outcome.rows.collect(), key=lambda row: row["rank"])
+    assert [(row["dialogue_id"], round(row["confidence"], 4)) for row in rows] == [
+        ("a-0", 0.45),
+        ("c-0", 0.4),
+        ("b-0", 0.14),
+        ("d-0", 0.0),
+    ]
+    assert (rows[0]["emotion"], rows[0]["certainty"]) == pytest.approx((0.5, 0.9))
+
+
+TALKS = {
+    "full": ["Your brother sold the farm without a word .", "Because nobody in this family listens to him !"],
+    "short": ["When ?", "Tonight , now ."],
+    "apart": ["Your brother sold the farm without a word .", "The harbour master closed every gate at noon ."],
+}
+
+
+def talks(spark: SparkSession) -> tuple[DataFrame, DataFrame]:
+    dialogues = [(name, "film", [(text,) for text in texts], 0.9) for name, texts in TALKS.items()]
+    columns = "dialogue_id string, movie_id string, turns array<struct<text: string>>, certainty float"
+    labels = [(name, turn, "sad", 0.8 if name != "short" else 0.95) for name in TALKS for turn in range(2)]
+    frame = spark.createDataFrame(labels, "dialogue_id string, turn int, label string, confidence float")
+    return spark.createDataFrame(dialogues, columns), frame
+
+
+@pytest.mark.parametrize(
+    ("weights", "expected"),
+    [
+        ({}, ["full", "apart", "short"]),
+        ({"content": 0, "exchange": 0, "variety": 0}, ["short", "apart", "full"]),
+        ({"exchange": 0}, ["apart", "full", "short"]),
+    ],
+)
+def test_worth_ranks_by_what_is_said_with_the_weights_given(spark: SparkSession, weights: dict, expected: list) -> None:
+    rules = ChoiceRules(choice="worth", worth=WorthWeights(**weights))
+    outcome = choose_emotional(*talks(spark), rules, words("function_words"))
     rows = sorted(outcome.rows.collect(), key=lambda row: row["rank"])
     assert [row["dialogue_id"] for row in rows] == expected
-    (first,) = (row for row in rows if row["dialogue_id"] == "a-0")
-    assert (first["emotion"], first["certainty"]) == pytest.approx((0.5, 0.9))
+    assert outcome.rows.schema.simpleString() == INITIAL.schema.simpleString()
+    (short,) = [row for row in rows if row["dialogue_id"] == "short"]
+    assert (short["content"], short["exchange"], short["formulas"]) == (0.0, 0.5, 1.0)
+
+
+def test_a_share_of_the_turns_bounds_the_choice(spark: SparkSession) -> None:
+    rows = [(9_000, 3), (8_000, 2), (8_000, 4), (5_000, 11)]
+    scored = spark.createDataFrame(rows, "score bigint, size int")
+    shares = (0.1, 0.15, 0.3, 0.45, 0.5, 0.99, 1.0)
+    assert [places_for(scored, share) for share in shares] == [0, 1, 2, 3, 3, 3, 4]
+    assert places_for(scored.limit(0), 0.5) == 0
+    outcome = choose_emotional(*talks(spark), ChoiceRules(choice="worth", top_share=0.5), words("function_words"))
+    assert [row["dialogue_id"] for row in outcome.rows.collect()] == ["full"]
+
+
+def test_the_curve_says_what_each_size_of_the_choice_has(spark: SparkSession) -> None:
+    rules = ChoiceRules(choice="worth")
+    dialogues, labels = talks(spark)
+    scored = scored_by(rules, dialogues, labels, words("function_words"))
+    small, whole = choice_curve(scored, rules, lambda frame: frame.cache(), (0.34, 1.0))
+    assert (small["dialogues"], small["films"], small["turns"], small["short"]) == (1, 1, 2.0, 1.0)
+    assert small["tokens"] == pytest.approx(9.0)
+    assert small["faults"] == pytest.approx(0.1)
+    assert whole["dialogues"] == 3
+    assert whole["tokens"] == pytest.approx(7.0, abs=0.2)

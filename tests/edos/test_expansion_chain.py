@@ -10,7 +10,7 @@ from pyspark.sql import SparkSession
 from conf.settings import Settings, load_settings
 from conf.taxonomy import edos_labels
 from etl.pipeline.planner import PipelineContext
-from etl.tables import TABLES
+from etl.pipeline.tables import TABLES
 from jobs import all_stages
 from tests.stages import run_stages
 from tests.udfs.tiny_models import WORDS, tiny_encoder

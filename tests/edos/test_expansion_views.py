@@ -6,7 +6,7 @@ from pyspark.sql import functions as F
 
 from conf.papers import paper_table
 from etl.common.hashes import history_hash
-from etl.tables import TABLES
+from etl.pipeline.tables import TABLES
 from tests.stand_ins import StandIns
 
 ROWS = {

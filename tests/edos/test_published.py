@@ -12,14 +12,14 @@ from pyspark.sql import SparkSession
 from conf.errors import InputError
 from conf.settings import Settings, load_settings
 from conf.taxonomy import load_taxonomy
-from etl.analysis.views import all_views, named_in
 from etl.cli.running import run_stages
+from etl.edos.tables import DIALOGUES
 from etl.edos.votes import dialogue_turns
 from etl.pipeline.lakehouse import Lakehouse
 from etl.pipeline.planner import chosen, in_sets
-from etl.tables.edos import DIALOGUES
-from etl.tables.ops import DROPPED, STAGE_RUNS
-from etl.tables.subtitles import CLEAN_DIALOGUES
+from etl.pipeline.tables.ops import DROPPED, STAGE_RUNS
+from etl.publishing.views import all_views, named_in
+from etl.subtitles.tables import CLEAN_DIALOGUES
 from jobs import all_stages
 from udfs import turn_rows
 from udfs.turn_rows import dialogues_in

@@ -9,8 +9,8 @@ from conf.papers import paper_table
 from conf.taxonomy import edos_labels
 from etl.common.labelled_files import local_rows
 from etl.edos.empathetic import COLUMNS, labelled_utterances
-from etl.tables import TABLES
-from etl.tables.edos import EMPATHETIC_TURNS
+from etl.edos.tables import EMPATHETIC_TURNS
+from etl.pipeline.tables import TABLES
 from tests.stand_ins import StandIns
 
 LINES = "dialogue_id string, movie_id string, turns array<struct<text: string, label: string, confidence: float>>"

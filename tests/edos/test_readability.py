@@ -4,7 +4,7 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 
 from etl.edos.readability import Reading, band_of, correlations, readability_of_turns
-from etl.tables.edos_annotation import READABILITY
+from etl.edos.tables import READABILITY
 
 DIALOGUES = {
     "easy": ["I know you .", "You know me .", "And I know that ."],

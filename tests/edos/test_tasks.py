@@ -7,13 +7,13 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from conf.edos_settings import AnnotationSettings
 from conf.errors import InputError
 from conf.taxonomy import edos_labels
 from etl.common.labelled_files import labelled_rows
 from etl.edos.quiz import COLUMNS, situations
+from etl.edos.settings import AnnotationSettings
+from etl.edos.tables import ANNOTATION_TASKS
 from etl.edos.tasks import annotation_tasks, ranked_turns
-from etl.tables.edos_annotation import ANNOTATION_TASKS
 
 READABLE = (
     "dialogue_id string, turn int, label string, confidence float, band string, history_hash string, readability double"

@@ -6,18 +6,18 @@ import pytest
 from lxml import html
 from pyspark.sql import SparkSession
 
-from conf.edos_settings import AnnotationSettings, PublishingSettings
 from conf.errors import InputError
 from conf.settings import load_settings
 from conf.taxonomy import Taxonomy, load_taxonomy
-from etl.analysis.dataset_card import card
-from etl.analysis.edos_report import report
-from etl.analysis.findings import Findings
-from etl.analysis.views import all_views
-from etl.annotation.exports import batch_files
-from etl.annotation.labelling import labelling_batch
+from etl.edos.card import card
+from etl.edos.crowd_batches import batch_files
+from etl.edos.findings import EdosFindings
+from etl.edos.labelling import labelling_batch
+from etl.edos.report import report
+from etl.edos.settings import AnnotationSettings, PublishingSettings
 from etl.edos.votes import VOTE_COLUMNS, agree, answers_from_votes
 from etl.edos.weak_examples import examples_of
+from etl.publishing.views import all_views
 from tests.annotation.batches import task
 from tests.stand_ins import StandIns
 from udfs.text_files import Row
@@ -62,7 +62,7 @@ def test_every_view_follows_the_labels(spark: SparkSession, seven: Taxonomy) -> 
     assert [(row.nats, row.paper) for row in views.ask("edos_kl_divergence")] == [(None, None)] * 4
     assert [row.labels for row in views.ask("edos_table_2")][-2:] == [41, 7]
     names = ("edos_table_3", "edos_label_distribution", "edos_confidence", "edos_kl_divergence", "edos_flow")
-    findings = Findings({name: [row.asDict() for row in views.ask(name)] for name in names}, taxonomy=seven)
+    findings = EdosFindings({name: [row.asDict() for row in views.ask(name)] for name in names}, taxonomy=seven)
     views.drop()
     said = " ".join(html.fromstring(report(findings)).text_content().split())
     assert "has one of 7 labels, 6 emotions and neutral" in said

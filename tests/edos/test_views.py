@@ -102,7 +102,7 @@ def test_kinds_and_valence_by_turn(views: StandIns, spark: SparkSession) -> None
 
 
 def test_every_emotion_but_three_has_a_valence() -> None:
-    sql = Path(str(files("etl.analysis") / "sql" / "analysis.edos_emotions_by_turn.sql")).read_text("utf-8")
+    sql = Path(str(files("etl.edos") / "views" / "analysis.edos_emotions_by_turn.sql")).read_text("utf-8")
     valued = set(re.findall(r"'([a-z]+)'", sql[sql.index("labelled.label IN") : sql.index("END AS valence")]))
     emotions = {one.label for one in load_taxonomy("edos").labels if one.kind == "emotion"}
     assert emotions - valued == {"surprised", "sentimental", "nostalgic"}

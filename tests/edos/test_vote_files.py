@@ -13,7 +13,7 @@ from conf.errors import InputError
 from conf.settings import load_settings
 from etl.edos.votes import VOTE_COLUMNS
 from etl.pipeline.planner import PipelineContext
-from etl.tables import TABLES
+from etl.pipeline.tables import TABLES
 from jobs.edos.crowd import agree_labels, collect_annotations, collect_answers
 from tests.stages import run_stages
 

@@ -9,6 +9,7 @@ from pyspark.sql import functions as F
 
 from conf.taxonomy import edos_labels
 from etl.common.labelled_files import labelled_rows
+from etl.edos.tables import ANNOTATIONS, CROWD_LABELS
 from etl.edos.votes import (
     VOTE_COLUMNS,
     agree,
@@ -17,8 +18,6 @@ from etl.edos.votes import (
     normalised_answer,
     several_options,
 )
-from etl.tables.edos import CROWD_LABELS
-from etl.tables.edos_annotation import ANNOTATIONS
 from tests.stand_ins import StandIns
 
 AGREED = "Agreed emotion (2/3 vote)"

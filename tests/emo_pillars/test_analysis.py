@@ -5,13 +5,13 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from conf.emo_pillars_settings import Samples
 from etl.common.hashes import text_hash
 from etl.emo_pillars import samples
 from etl.emo_pillars.markers import adverb_markers
+from etl.emo_pillars.settings import Samples
 from etl.emo_pillars.similarities import changes, counts_of_samples, nearest_to, partial_ratio, summarised
+from etl.emo_pillars.tables import CONTEXTS, CONTEXTUAL_EXAMPLES, EXAMPLES
 from etl.emo_pillars.topics import communities, keywords, topics_of
-from etl.tables.emo_pillars import CONTEXTS, CONTEXTUAL_EXAMPLES, EXAMPLES
 from udfs.pair_similarities import BINS, BLOCK, counted, pair_counts
 
 RANDOM = np.random.default_rng(3)

@@ -14,7 +14,7 @@ from conf.settings import Settings, load_settings
 from etl.pipeline.planner import PipelineContext, chosen
 from etl.pipeline.progress import Progress
 from etl.pipeline.runner import run_stage
-from etl.tables import TABLES
+from etl.pipeline.tables import TABLES
 from jobs import all_stages
 from tests.llm_servers import RecordedServer, Reply, prompt_of
 from tests.stages import register_views, run_stages

@@ -14,13 +14,7 @@ from sklearn.metrics import f1_score
 from conf.errors import InputError
 from conf.settings import load_settings
 from conf.taxonomy import goemotions_labels
-from etl.pipeline.locations import model_folder
-from etl.pipeline.planner import PipelineContext
-from etl.pipeline.progress import Progress
-from etl.pipeline.runner import run_stage
-from etl.pipeline.stages import Stage
-from etl.tables import Table
-from etl.tables.emo_pillars import (
+from etl.emo_pillars.tables import (
     CONTEXTUAL_EXAMPLES,
     EMOCONTEXT,
     EMOCONTEXT_RESULTS,
@@ -33,8 +27,14 @@ from etl.tables.emo_pillars import (
     PREDICTIONS,
     TEST_ANSWERS,
 )
-from etl.training.recipes.sentence_embeddings import read_sentences
-from etl.training.recipes.transfer_tasks import Arm, TaskRows, isear_rows, relabelled
+from etl.emo_pillars.training.sentence_embeddings import read_sentences
+from etl.emo_pillars.training.transfer_tasks import Arm, TaskRows, isear_rows, relabelled
+from etl.pipeline.locations import model_folder
+from etl.pipeline.planner import PipelineContext
+from etl.pipeline.progress import Progress
+from etl.pipeline.runner import run_stage
+from etl.pipeline.stages import Stage
+from etl.pipeline.tables import Table
 from etl.training.registry import model_store
 from jobs.emo_pillars.encoders import (
     emo_pillars_answer_tests,
@@ -381,7 +381,7 @@ def test_sentences_from_outside_are_checked(tmp_path: Path, content: str, reason
 
 
 def test_a_large_file_of_sentences_is_refused_in_one_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("etl.training.recipes.sentence_embeddings.MOST_BYTES", 1 << 20)
+    monkeypatch.setattr("etl.emo_pillars.training.sentence_embeddings.MOST_BYTES", 1 << 20)
     (tmp_path / "said.json").write_text(" " * (1 << 20) + "{}", "utf-8")
     with pytest.raises(InputError, match=r"^emo_pillars\.sentences: [^:]* is larger than 1 MiB$"):
         read_sentences(tmp_path / "said.json")

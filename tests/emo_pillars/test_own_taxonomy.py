@@ -23,10 +23,10 @@ from conf.taxonomy import (
     load_emotion_taxonomy,
     require_goemotions,
 )
-from etl.analysis.views import all_views
+from etl.emo_pillars.export import named
 from etl.pipeline.planner import PipelineContext, chosen
-from etl.publishing.emo_pillars_export import named
-from etl.tables import TABLES
+from etl.pipeline.tables import TABLES
+from etl.publishing.views import all_views
 from jobs import all_stages
 from tests.llm_servers import RecordedServer, Reply, prompt_of
 from tests.stages import run_stages

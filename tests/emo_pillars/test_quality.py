@@ -2,9 +2,9 @@
 
 import pytest
 
-from conf.emo_pillars_settings import EmoPillarsSettings, QualitySettings
 from conf.prompts import prompt
 from etl.emo_pillars.quality import text_faults
+from etl.emo_pillars.settings import EmoPillarsSettings, QualitySettings
 from etl.emo_pillars.step import OURS, Rules
 from etl.emo_pillars.steps import SYNTHESIS
 from etl.emo_pillars.steps.rewrites import is_of_other_person, rewrite_faults

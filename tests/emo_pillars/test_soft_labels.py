@@ -97,3 +97,15 @@ def test_the_top_five_count_once_each() -> None:
 )
 def test_level_of(given: tuple, level: float | None) -> None:
     assert level_of(*given) == level
+
+
+def test_an_answer_that_begins_anew_keeps_its_labels() -> None:
+    from udfs.llm_requests import continuation
+
+    answer = "1. anger (0.9): she shouts\n2. sadness (0.5): she cries\n3. disappointment (0.4): she hoped"
+    parsed = parse_soft_labels("1. joy" + continuation(answer, "1. joy"), TEMPLATE, 5)
+    assert [(one.raw_label, one.level) for one in parsed.items] == [
+        ("anger", 0.9),
+        ("sadness", 0.5),
+        ("disappointment", 0.4),
+    ]

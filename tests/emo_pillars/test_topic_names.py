@@ -5,8 +5,8 @@ from types import SimpleNamespace
 import pytest
 from pyspark.sql import SparkSession
 
-from conf.emo_pillars_settings import EmoPillarsSettings
 from conf.prompts import prompt
+from etl.emo_pillars.settings import EmoPillarsSettings
 from etl.emo_pillars.steps import topic_categories, topic_names
 from etl.emo_pillars.steps.topic_categories import parse_categories
 from etl.emo_pillars.steps.topic_names import parse_topic_name

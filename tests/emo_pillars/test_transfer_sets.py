@@ -7,13 +7,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from conf.emo_pillars_settings import TransferSettings
 from conf.errors import InputError
 from conf.taxonomy import goemotions_labels
-from etl.emo_pillars.transfer_files import one_file, parts_of
-from etl.emo_pillars.transfer_scores import emocontext_scores, goemotions_scores, isear_scores
-from etl.emo_pillars.transfer_sets import emocontext_dialogues, goemotions_comments, isear_reports, report_text
-from etl.training.recipes.transfer_tasks import (
+from etl.common.goemotions import goemotions_comments
+from etl.common.line_files import one_file, parts_of
+from etl.emo_pillars.settings import TransferSettings
+from etl.emo_pillars.training.transfer_tasks import (
     Arm,
     TaskRows,
     drawn,
@@ -22,6 +21,8 @@ from etl.training.recipes.transfer_tasks import (
     isear_arms,
     synthetic_arms,
 )
+from etl.emo_pillars.transfer_scores import emocontext_scores, goemotions_scores, isear_scores
+from etl.emo_pillars.transfer_sets import emocontext_dialogues, isear_reports, report_text
 from udfs.models.classifiers.multi_label_classifier import Passage
 
 NAMES = goemotions_labels()

@@ -14,6 +14,7 @@ import pytest
 
 from conf.errors import InputError
 from conf.settings import LakehouseSettings, load_settings
+from etl.edos.tables import INITIAL, WEAK_LABELS
 from etl.extras.lineage import FACET, LineageEvents, observer, place_of
 from etl.pipeline.lakehouse import Lakehouse
 from etl.pipeline.lineage import StageEvent, package_version
@@ -21,9 +22,8 @@ from etl.pipeline.model_loader import NO_MODEL, ResolvedModel
 from etl.pipeline.planner import PipelineContext, StagePlan
 from etl.pipeline.signatures import Received
 from etl.pipeline.stages import Model, RowAccounting, Stage
-from etl.tables import Table
-from etl.tables.edos import INITIAL, WEAK_LABELS
-from etl.tables.subtitles import QUARANTINE
+from etl.pipeline.tables import Table
+from etl.subtitles.tables import QUARANTINE
 from tests.stages import untyped
 
 pytestmark = pytest.mark.slow

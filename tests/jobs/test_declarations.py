@@ -8,12 +8,13 @@ import pytest
 
 from conf.section import Counts
 from conf.settings import load_settings
+from etl import DATA_SETS
 from etl.pipeline.planner import feeds, in_order
 from etl.pipeline.stage_run import StageRun
 from etl.pipeline.stages import REGISTRY, setting
 from etl.pipeline.stages import stage as stage_of
-from etl.tables import TABLES, Table
-from jobs import GROUPS, all_stages
+from etl.pipeline.tables import TABLES, Table
+from jobs import all_stages
 
 JOBS = Path(__file__).resolve().parents[2] / "jobs"
 
@@ -70,4 +71,4 @@ def test_one_name_for_two_stages_is_refused() -> None:
 
 def test_the_order_does_not_depend_on_the_order_of_declarations() -> None:
     stages = all_stages()
-    assert in_order(reversed(stages), GROUPS) == stages
+    assert in_order(reversed(stages), DATA_SETS) == stages

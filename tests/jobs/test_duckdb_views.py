@@ -7,9 +7,9 @@ from pyspark.sql import SparkSession
 
 from conf.settings import load_settings
 from conf.taxonomy import load_taxonomy
-from etl.analysis.views import all_views
-from etl.analysis.without_spark import connect
 from etl.pipeline.lakehouse import Lakehouse
+from etl.publishing.views import all_views
+from etl.publishing.without_spark import connect
 from tests.both_engines import difference
 
 

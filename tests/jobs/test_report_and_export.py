@@ -117,13 +117,13 @@ def test_no_word_of_a_film_is_in_an_export_with_references(finished: Path, share
 def test_texts_come_back_from_the_readers_own_copy(
     finished: Path, shared_out: Path, spark: SparkSession, tmp_path: Path, monkeypatch, capsys
 ) -> None:
-    from etl.publishing import dataset_export
+    from etl.cli import restore_text as command
 
-    monkeypatch.setattr(dataset_export, "spark_session", lambda *_: spark)
-    monkeypatch.setattr(dataset_export, "close_session", lambda *_: None)
+    monkeypatch.setattr(command, "spark_session", lambda *_: spark)
+    monkeypatch.setattr(command, "close_session", lambda *_: None)
     back = tmp_path / "back"
     more = {"publishing.references": str(shared_out), "publishing.folder": str(back)}
-    assert dataset_export.restore_text(settings_of(finished, **more)) == 0
+    assert command.restore_text(settings_of(finished, **more)) == 0
     assert "100 of 100 dialogues have their text again" in capsys.readouterr().out
     own = finished / "exports" / "edos"
     names = sorted(path.relative_to(own).as_posix() for path in own.glob("*/*"))
@@ -138,12 +138,12 @@ def test_texts_come_back_from_the_readers_own_copy(
 )
 def test_restoring_says_what_is_missing(finished: Path, spark: SparkSession, monkeypatch, references, line) -> None:
     from conf.errors import InputError
-    from etl.publishing import dataset_export
+    from etl.cli import restore_text as command
 
-    monkeypatch.setattr(dataset_export, "spark_session", lambda *_: spark)
-    monkeypatch.setattr(dataset_export, "close_session", lambda *_: None)
+    monkeypatch.setattr(command, "spark_session", lambda *_: spark)
+    monkeypatch.setattr(command, "close_session", lambda *_: None)
     with pytest.raises(InputError, match=line):
-        dataset_export.restore_text(settings_of(finished, **{"publishing.references": references}))
+        command.restore_text(settings_of(finished, **{"publishing.references": references}))
 
 
 def test_the_notebook_is_committed_without_outputs() -> None:

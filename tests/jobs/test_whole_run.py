@@ -115,7 +115,7 @@ def test_sql_sees_tables_and_views(tiny: TinyRun, finished: Path) -> None:
 
 @pytest.mark.slow
 def test_queries_of_the_readme_and_the_cookbook_run(finished: Path) -> None:
-    from etl.analysis.without_spark import connect
+    from etl.publishing.without_spark import connect
     from tests.jobs.conftest import jobs
     from tests.pages import PAGES, queries
 

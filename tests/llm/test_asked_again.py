@@ -9,7 +9,7 @@ from pyspark.sql import SparkSession
 
 from conf.settings import load_settings
 from etl.pipeline.planner import PipelineContext
-from etl.tables import TABLES
+from etl.pipeline.tables import TABLES
 from jobs import all_stages
 from tests.llm_servers import RecordedServer, Reply, prompt_of
 from tests.stages import run_stages

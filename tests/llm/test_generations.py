@@ -6,19 +6,19 @@ import pytest
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
-from conf.emo_pillars_settings import EmoPillarsSettings, QualitySettings
 from conf.errors import InputError
 from conf.llm_settings import DecodingSettings, LlmSettings, ServerSettings
 from conf.settings import LakehouseSettings
 from conf.taxonomy import load_taxonomy
-from etl.analysis.views import all_views
+from etl.emo_pillars.settings import EmoPillarsSettings, QualitySettings
 from etl.emo_pillars.steps import soft_labels
 from etl.llm.requests import distinct_requests, parameters_hash, with_answers, with_requests
+from etl.llm.tables import generations
 from etl.pipeline.lakehouse import Lakehouse
 from etl.pipeline.model_loader import resolve
-from etl.tables import TABLES, View
-from etl.tables.llm import generations
-from etl.tables.model import AND_ALSO
+from etl.pipeline.tables import TABLES, View
+from etl.pipeline.tables.model import AND_ALSO
+from etl.publishing.views import all_views
 from tests.llm_servers import RecordedServer, as_the_dialect_answers, prompt_of
 from udfs.generate import SCHEMA, generate_answers, source_of
 from udfs.llm_kinds import Source

@@ -9,12 +9,12 @@ import pytest
 from conf.care_settings import PriceSettings
 from conf.errors import InputError
 from conf.settings import load_settings
-from etl.analysis.duckdb_sql import duckdb_view
-from etl.analysis.views import TOKEN_PRICES, token_prices, views_of
-from etl.analysis.without_spark import add_empty, connected
-from etl.tables import Table
-from etl.tables.llm import ACTORS as LLM_ACTORS
-from etl.tables.ops import STAGE_RUNS
+from etl.llm.tables import ACTORS as LLM_ACTORS
+from etl.pipeline.tables import Table
+from etl.pipeline.tables.ops import STAGE_RUNS
+from etl.publishing.duckdb_sql import duckdb_view
+from etl.publishing.views import TOKEN_PRICES, token_prices, views_of
+from etl.publishing.without_spark import add_empty, connected
 
 MODELS = {
     "openai:large": {"prompt": 2.0, "completion": 8},

@@ -6,11 +6,11 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from conf.emo_pillars_settings import EmoPillarsSettings
 from conf.errors import InputError
 from conf.llm_settings import DecodingSettings
 from etl.augesc.conversation_texts import instruction, parse, prompt
 from etl.augesc.generation import with_schema
+from etl.emo_pillars.settings import EmoPillarsSettings
 from etl.emo_pillars.step import OURS, Rules, Step
 from etl.emo_pillars.steps import SYNTHESIS, topic_names
 from udfs.llm_requests import Request

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from conf.emo_pillars_settings import EmoPillarsSettings
 from etl.augesc.conversation_texts import NAMES, instruction, prompt
 from etl.augesc.measures import measure
+from etl.emo_pillars.settings import EmoPillarsSettings
 from etl.emo_pillars.step import OURS, Rules
 from etl.emo_pillars.steps import SYNTHESIS
 from tests.styles import Counts, Entry, entries

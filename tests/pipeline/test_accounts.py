@@ -16,7 +16,7 @@ from etl.pipeline.planner import PipelineContext
 from etl.pipeline.progress import Progress
 from etl.pipeline.runner import StageError, run_stage
 from etl.pipeline.stages import Model
-from etl.tables import TABLES
+from etl.pipeline.tables import TABLES
 from jobs import all_stages
 from jobs.augesc import evaluation
 from jobs.emo_pillars import analysis

@@ -9,11 +9,11 @@ from pydantic import BaseModel
 from conf.errors import InputError
 from conf.section import Counts, Section, added, counted_values, fixed, setting_fields
 from conf.settings import Settings, load_settings
-from conf.subtitle_settings import TurnRules
 from conf.taxonomy import EmotionTaxonomy, Taxonomy
 from conf.training_options import TrainingOptions
-from conf.training_settings import WeakLabelerSettings
+from etl.edos.settings import WeakLabelerSettings
 from etl.pipeline.signatures import UNCOUNTED, At, While, receiver_of
+from etl.subtitles.settings import TurnRules
 from jobs import all_stages
 
 KINDS = ("linear", "svm", "encoder", "both")

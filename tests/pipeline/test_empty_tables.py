@@ -15,8 +15,8 @@ from conf.taxonomy import edos_labels
 from etl.pipeline.model_loader import NO_MODEL, ResolvedModel
 from etl.pipeline.outcome import DROPPED_DDL, LocalOutcome, Outcome, Trained
 from etl.pipeline.stages import Model, Stage
+from etl.pipeline.tables.ops import WORK_VERSION
 from etl.subtitles.border_segmenter import BorderSegmenter
-from etl.tables.ops import WORK_VERSION
 from jobs import all_stages
 from tests.stages import called, stage_run
 from tests.udfs.tiny_models import tiny_encoder, tiny_language_model

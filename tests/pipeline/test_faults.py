@@ -13,7 +13,7 @@ from conf.settings import Settings, load_settings
 from etl.cli.run_errors import fault_line
 from etl.pipeline.lakehouse import Lakehouse
 from etl.pipeline.lease import local_lease
-from etl.tables import TABLES, Table
+from etl.pipeline.tables import TABLES, Table
 
 SEEDS = TABLES["ops.stage_runs"]
 

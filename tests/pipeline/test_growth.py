@@ -14,8 +14,8 @@ from etl.pipeline.outcome import Outcome, dropped_columns
 from etl.pipeline.planner import PipelineContext
 from etl.pipeline.runner import StageError
 from etl.pipeline.stages import Incremental, RowAccounting, Stage, Units
-from etl.tables.model import Table
-from etl.tables.ops import DROPPED, WORK_VERSION
+from etl.pipeline.tables.model import Table
+from etl.pipeline.tables.ops import DROPPED, WORK_VERSION
 from tests.stages import run_stages, untyped
 
 BOOKS = Table("trial.books", "A book.", "book string, edition int, first int, pages int", ("book",))

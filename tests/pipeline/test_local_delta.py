@@ -17,9 +17,9 @@ from etl.pipeline import local_delta
 from etl.pipeline.lakehouse import Lakehouse
 from etl.pipeline.local_delta import LocalTables, SmallTables
 from etl.pipeline.spark_tables import PROPERTIES, SparkTables
-from etl.tables import TABLES
-from etl.tables.ops import DROPPED, STAGE_RUNS
-from etl.tables.subtitles import GAPS
+from etl.pipeline.tables import TABLES
+from etl.pipeline.tables.ops import DROPPED, STAGE_RUNS
+from etl.subtitles.tables import GAPS
 
 EVENT: dict[str, Any] = {
     "stage": "s",

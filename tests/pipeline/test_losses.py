@@ -13,8 +13,8 @@ from conf.settings import Settings, load_settings
 from etl.cli.running import failures_recorded, run_stages
 from etl.pipeline.lease import leased
 from etl.pipeline.planner import PipelineContext
-from etl.tables import TABLES
-from etl.tables.ops import STAGE_RUNS
+from etl.pipeline.tables import TABLES
+from etl.pipeline.tables.ops import STAGE_RUNS
 from jobs import all_stages
 
 FILES = TABLES["subtitles.files"]

@@ -11,8 +11,8 @@ from pyspark.sql import SparkSession
 from conf.errors import InputError
 from conf.settings import load_settings
 from etl.pipeline.lakehouse import Lakehouse
-from etl.tables import TABLES, View
-from etl.tables.ops import STAGE_RUNS
+from etl.pipeline.tables import TABLES, View
+from etl.pipeline.tables.ops import STAGE_RUNS
 
 LEMMAS = TABLES["subtitles.lemmas"]
 LARGER = replace(LEMMAS, ddl=LEMMAS.ddl + ", seen bigint COMMENT 'how often'")

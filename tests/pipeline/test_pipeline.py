@@ -21,9 +21,9 @@ from etl.pipeline.rows_among import rows_added
 from etl.pipeline.runner import StageError, run_stage
 from etl.pipeline.stage_run import StageRun
 from etl.pipeline.stages import REGISTRY, Incremental, Model, RowAccounting, Stage, Units
-from etl.tables.model import Table
-from etl.tables.ops import DROPPED, STAGE_RUNS
-from etl.tables.subtitles import QUARANTINE
+from etl.pipeline.tables.model import Table
+from etl.pipeline.tables.ops import DROPPED, STAGE_RUNS
+from etl.subtitles.tables import QUARANTINE
 from tests.stages import run_stages, untyped
 from tests.udfs.model_folders import model_folder
 

@@ -12,12 +12,12 @@ from pyspark.sql import functions as F
 
 from conf.settings import LakehouseSettings
 from conf.taxonomy import load_taxonomy
-from etl.analysis.views import all_views
 from etl.pipeline.lakehouse import Lakehouse
 from etl.pipeline.spark_tables import SparkTables
-from etl.tables import NAMES, TABLES, View
-from etl.tables.model import AND_ALSO
-from etl.tables.subtitles import LEMMAS
+from etl.pipeline.tables import TABLES, View, names_in_sql
+from etl.pipeline.tables.model import AND_ALSO
+from etl.publishing.views import all_views
+from etl.subtitles.tables import LEMMAS
 
 PREFIX = "prefixed_"
 ROWS = [("cats", "cat"), ("dogs", "dog")]
@@ -26,7 +26,7 @@ VIEWS = {"analysis.words": View("How many words there are.", COUNT, {"words": "r
 
 
 def prefixed(sql: str) -> str:
-    return NAMES.sub(rf"{PREFIX}\1", sql)
+    return names_in_sql().sub(rf"{PREFIX}\1", sql)
 
 
 @pytest.mark.parametrize(

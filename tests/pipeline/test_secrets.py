@@ -14,8 +14,8 @@ from conf.settings import load_settings
 from etl.cli import command_line
 from etl.cli.command_line import main
 from etl.pipeline.planner import PipelineContext
+from etl.pipeline.tables import TABLES
 from etl.subtitles.sources import shown_sources
-from etl.tables import TABLES
 from jobs.subtitles.ingest import find_subtitles, ingest_subtitles
 from tests.llm_servers import RecordedServer, asking
 from tests.stages import run_stages

@@ -11,18 +11,18 @@ from pyspark.sql import functions as F
 from conf.errors import InputError
 from conf.settings import Settings, load_settings
 from conf.taxonomy import load_taxonomy
-from etl.analysis.views import all_views
 from etl.cli.running import run_stages
 from etl.cli.sql_shell import statements_of_sets
+from etl.edos.export import MadeWith
+from etl.edos.tables import INITIAL, WEAK_LABELS
 from etl.pipeline.lakehouse import Lakehouse
 from etl.pipeline.lease import leased
 from etl.pipeline.planner import PipelineContext, in_sets
 from etl.pipeline.stages import REGISTRY, Stage
-from etl.publishing.dataset_export import MadeWith
-from etl.tables import TABLES, in_set
-from etl.tables.edos import INITIAL, WEAK_LABELS
-from etl.tables.ops import DROPPED, STAGE_RUNS
-from etl.tables.subtitles import CLEAN_DIALOGUES, DIALOGUES
+from etl.pipeline.tables import TABLES, in_set
+from etl.pipeline.tables.ops import DROPPED, STAGE_RUNS
+from etl.publishing.views import all_views
+from etl.subtitles.tables import CLEAN_DIALOGUES, DIALOGUES
 from jobs import all_stages
 
 TALKS = [

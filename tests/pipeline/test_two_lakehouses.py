@@ -6,7 +6,7 @@ from pyspark.sql import SparkSession
 
 from conf.settings import load_settings
 from etl.pipeline.lakehouse import Lakehouse
-from etl.tables import TABLES, View
+from etl.pipeline.tables import TABLES, View
 
 LEMMAS = TABLES["subtitles.lemmas"]
 WORDS = "SELECT word FROM subtitles.lemmas"

@@ -13,15 +13,14 @@ import yaml
 from conf.errors import InputError
 from conf.settings import Settings, load_settings
 from conf.taxonomy import load_taxonomy
-from etl.analysis.croissant import EDOS, EDOS_REFERENCES
-from etl.analysis.dataset_card import about_edos, card, label_names, restored_croissant
-from etl.analysis.findings import Findings
-from etl.analysis.licences import Source, check_licence, used_sources
-from etl.publishing.augesc_export import about_augesc, augesc_card
+from etl.augesc.export import about_augesc, augesc_card
+from etl.edos.card import EDOS, EDOS_REFERENCES, about_edos, card, label_names, restored_croissant
+from etl.edos.findings import EdosFindings
+from etl.publishing.licences import Source, check_licence, used_sources
 
 SPLITS = {"train": 5, "validation": 2, "test": 3}
 HOSTILE = 'A "quoted" | line \u2028 with $name, {{ braces }} and <b>'
-FINDINGS = Findings({}, {"macro_f1": 0.5, "accuracy": 0.6})
+FINDINGS = EdosFindings({}, classifier={"macro_f1": 0.5, "accuracy": 0.6})
 
 
 def settings(**changes: Any) -> Any:
@@ -29,7 +28,9 @@ def settings(**changes: Any) -> Any:
 
 
 def sources_of(given: Settings) -> list[Source]:
-    return used_sources(given.publishing, given.subtitles, given.edos)
+    return used_sources(
+        {"subtitles": given.subtitles, "edos": given.edos}, with_texts=given.publishing.text == "included"
+    )
 
 
 DETAILS = {

@@ -11,11 +11,12 @@ import pytest
 import yaml
 from pyspark.sql import DataFrame, SparkSession
 
-from conf.edos_settings import PublishingSettings
 from conf.errors import InputError
-from etl.analysis.dataset_card import card, restored_card, set_name, size_category
-from etl.analysis.findings import Findings
+from etl.edos.card import card, restored_card, set_name
+from etl.edos.findings import EdosFindings
+from etl.edos.settings import PublishingSettings
 from etl.pipeline.folders import Folders
+from etl.publishing.dataset_card import size_category
 from etl.publishing.exports import (
     MANIFEST,
     Manifest,
@@ -135,9 +136,9 @@ def test_texts_are_put_in_place_only_when_new(spark: SparkSession, tmp_path: Pat
     assert [entry.name for entry in folders.entries(str(tmp_path / "a b"))] == ["page.html"]
 
 
-def example_findings(**views: Any) -> Findings:
+def example_findings(**views: Any) -> EdosFindings:
     labels = {"label": "sad", "kind": "emotion", "turns": 2, "share": 0.5, "paper_share": 0.02}
-    return Findings({"edos_label_distribution": [labels], **views}, made_with={"rule": "a | b"})
+    return EdosFindings({"edos_label_distribution": [labels], **views}, made_with={"rule": "a | b"})
 
 
 def test_a_card_says_which_files_are_which(spark: SparkSession, tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ from pyspark.sql import functions as F
 from etl.common.hashes import history_hash
 from etl.replies.baselines import CEILING, FLOORS, NO_REPLY, baseline_replies
 from etl.replies.measures import distinct_answers, equal_numbers
-from etl.tables.replies import BASELINES, EXAMPLES, STEERED
+from etl.replies.tables import BASELINES, EXAMPLES, STEERED
 from tests.stand_ins import StandIns
 
 TRAIN = [

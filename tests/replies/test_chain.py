@@ -15,7 +15,7 @@ from etl.pipeline.progress import Progress
 from etl.pipeline.runner import run_stage
 from etl.pipeline.stages import Stage
 from etl.replies.requests import steered_requests
-from etl.tables.replies import EVALUATION, EXAMPLES, GENERATED, LIKELIHOODS, STEERED, TRAININGS
+from etl.replies.tables import EVALUATION, EXAMPLES, GENERATED, LIKELIHOODS, STEERED, TRAININGS
 from jobs.replies.evaluation import (
     evaluate_response_generator,
     replies_answer_plainly,

@@ -15,7 +15,7 @@ from etl.replies.conversations import (
     subtitle_conversations,
 )
 from etl.replies.pairs import reply_examples
-from etl.tables.replies import EXAMPLES
+from etl.replies.tables import EXAMPLES
 
 RULES = {"test_share": 0.1, "validation_share": 0.1, "shared_words": 4, "near_jaccard": None, "max_tokens": 100}
 

@@ -2,7 +2,7 @@
 
 import random
 
-from etl.tables.subtitles import SENTENCE
+from etl.subtitles.tables import SENTENCE
 
 FILES = (
     "source_path string, subtitle_id string, movie_id string, language string, genres array<string>, "

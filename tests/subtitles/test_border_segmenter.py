@@ -91,6 +91,7 @@ def table(rows: list[tuple[str, str, int]]) -> pa.Table:
             "genres": pa.array(none, pa.list_(pa.string())),
             **{name: pa.array(none, pa.float64()) for name in ("density", "silence_ms", "left_speed", "right_speed")},
             "language": ["en"] * count,
+            "place": pa.array(none, pa.int64()),
         }
     )
 

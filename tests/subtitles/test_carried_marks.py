@@ -7,12 +7,12 @@ from pyspark.sql import DataFrame, SparkSession
 
 from etl.subtitles.borders import Borders
 from etl.subtitles.carried_marks import border_keys, carried_marks
+from etl.subtitles.tables import SENTENCE
 from etl.subtitles.turn_features import PairContext
 from etl.subtitles.turn_marks import NEW_TURN, SAME_TURN, UNMARKED, spoken
 from etl.subtitles.turn_scoring import score_turns
 from etl.subtitles.turn_sentences import Sentences
 from etl.subtitles.turns import turns_of
-from etl.tables.subtitles import SENTENCE
 from tests.subtitles.marked_files import marks_files
 
 FILES = (

@@ -8,14 +8,14 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.types import StructType
 
-from conf.subtitle_settings import CleaningSettings
 from etl.pipeline.outcome import Outcome
 from etl.pipeline.spark_api import cached
 from etl.subtitles import turn_rules as rule
 from etl.subtitles.cleaning import clean_dialogues
 from etl.subtitles.cleaning_words import cleaning_words
+from etl.subtitles.settings import CleaningSettings
+from etl.subtitles.tables import CLEAN_DIALOGUES, DIALOGUES
 from etl.subtitles.text_rules import spoken_text
-from etl.tables.subtitles import CLEAN_DIALOGUES, DIALOGUES
 from tests.frames import outcome_computed
 from tests.subtitles.cleaning_cases import cleaning_values
 from tests.subtitles.counts import count_turns
@@ -363,32 +363,6 @@ def test_each_rule_can_be_switched(spark: SparkSession) -> None:
     assert dropped[("dialogue", "rude-0")] == ("profanity", 2)
     assert ("turn", "limits-0/0") in dropped
     assert dropped[("turn", "limits-0/0")] == ("too_short", 1)
-
-
-# the least certainty, and the turns of four dialogues that stay; a sound is no turn, but its place counts
-LEAST = [
-    (None, {"again-0": 5, "sound-0": 4, "names-0": 2, "short-0": 2}),
-    (0.37, {"again-0": 5, "sound-0": 4, "names-0": 2, "short-0": 2}),
-    (0.38, {"again-0": 2, "sound-0": 2, "names-0": 2, "short-0": 2}),
-    (0.75, {"again-0": 2, "sound-0": 2, "names-0": 2, "short-0": 2}),
-    (0.76, {}),
-]
-
-
-@pytest.mark.parametrize(("least", "expected"), LEAST)
-def test_turns_stay_as_long_as_they_are_certain(spark: SparkSession, least: float | None, expected: dict) -> None:
-    texts = {name: DIALOGUES_IN[name] for name in ("again-0", "sound-0", "names-0", "short-0")}
-    rules = RULES.model_copy(update={"min_certainty": least, "certain_turns": "first"})
-    dialogues = dialogues_of(spark, texts, {})
-    outcome = outcome_computed(clean_dialogues(dialogues, rules, WORDS, persist=cached))
-    rows = {row["dialogue_id"]: row for row in outcome.rows.collect()}
-    assert {name: len(row["turns"]) for name, row in rows.items()} == expected
-    for row in rows.values():
-        assert row["certainties"] == [CERTAINTIES[turn["sentence_first"]] for turn in row["turns"]]
-    assert outcome.dropped is not None
-    reasons = {row["reason"] for row in outcome.dropped.collect()}
-    assert ("uncertain_turn" in reasons) == (least is not None and least > 0.37)
-    assert count_turns(dialogues) == count_turns(outcome.rows) + sum(row["units"] for row in outcome.dropped.collect())
 
 
 def test_without_certainties_no_turn_is_uncertain(spark: SparkSession) -> None:

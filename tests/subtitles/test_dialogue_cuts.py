@@ -4,12 +4,12 @@ import pytest
 from pyspark.sql import SparkSession
 from pyspark.sql.types import StructType
 
-from conf.subtitle_settings import CleaningSettings
 from etl.pipeline.outcome import Outcome
 from etl.pipeline.spark_api import cached
 from etl.subtitles.cleaning import clean_dialogues
 from etl.subtitles.cleaning_words import cleaning_words
-from etl.tables.subtitles import DIALOGUES
+from etl.subtitles.settings import CleaningSettings
+from etl.subtitles.tables import DIALOGUES
 from tests.frames import outcome_computed
 from tests.subtitles.counts import count_turns
 

@@ -5,7 +5,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from etl.subtitles.dialogues import dialogues_between_silences
-from etl.tables.subtitles import DIALOGUES, TURN
+from etl.subtitles.tables import DIALOGUES, TURN
 from tests.subtitles.counts import count_sentences
 
 FILE = (

@@ -3,7 +3,7 @@
 from pyspark.sql import SparkSession
 
 from etl.subtitles.gaps import count_pairs, gap_histogram
-from etl.tables.subtitles import SENTENCE
+from etl.subtitles.tables import SENTENCE
 
 FILE = f"source_path string, sentences array<{SENTENCE}>"
 

@@ -6,13 +6,13 @@ import pytest
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
-from conf.subtitle_settings import CleaningSettings
 from conf.wordlists import words_in_languages
 from etl.subtitles.cleaning import clean_dialogues
 from etl.subtitles.cleaning_words import CleaningWords, cleaning_words, credit_patterns
 from etl.subtitles.dialogues import dialogues_between_silences
 from etl.subtitles.ingest import ingest_subtitles
 from etl.subtitles.manifest import find_subtitles
+from etl.subtitles.settings import CleaningSettings
 from etl.subtitles.turn_rules import turn_fault
 from etl.subtitles.turns import turns_of
 

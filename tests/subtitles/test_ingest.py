@@ -14,7 +14,7 @@ from pyspark.sql import functions as F
 from etl.subtitles.copies import mark_copies
 from etl.subtitles.ingest import balanced_by_bytes, ingest_subtitles
 from etl.subtitles.manifest import find_subtitles
-from etl.tables.subtitles import FILES
+from etl.subtitles.tables import FILES
 from tests.attacks.zips import UTF8, Entry, zip_of
 
 

@@ -9,14 +9,13 @@ import pytest
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
-from conf.cleaning_presets import CleaningRule, Mark, preset_of, rules_of
 from conf.errors import InputError
 from conf.settings import load_settings
-from conf.subtitle_settings import CleaningSettings
 from etl.common.labelled_files import labelled_rows
 from etl.edos.votes import dialogue_turns
 from etl.subtitles.cleaning import judge_turns
 from etl.subtitles.cleaning_words import cleaning_words
+from etl.subtitles.settings import CleaningRule, CleaningSettings, Mark, preset_of, rules_of
 
 RULES = rules_of(CleaningSettings)
 PAPER_PRESET = preset_of(CleaningSettings, "paper")
@@ -64,7 +63,7 @@ def test_each_setting_but_the_preset_says_where_its_rule_comes_from() -> None:
     assert {rule.setting for rule in RULES} == set(CleaningSettings.model_fields) - {"preset"}
 
 
-WITHOUT_EFFECT = {"near_duplicate_jaccard", "certain_turns", "certain_opening", "quoted_match"}
+WITHOUT_EFFECT = {"near_duplicate_jaccard", "quoted_match"}
 """Settings without effect while those that they belong to are off."""
 
 

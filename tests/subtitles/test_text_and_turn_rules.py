@@ -3,9 +3,9 @@
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
-from conf.subtitle_settings import CleaningSettings
 from etl.subtitles import turn_rules as rule
 from etl.subtitles.cleaning_words import cleaning_words
+from etl.subtitles.settings import CleaningSettings
 from etl.subtitles.text_rules import spoken_text, without_scan_errors
 from tests.subtitles.cleaning_cases import cleaning_values
 

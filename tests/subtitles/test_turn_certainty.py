@@ -7,8 +7,8 @@ import pytest
 
 from conf.errors import InputError
 from conf.settings import load_settings
-from conf.subtitle_settings import TurnCertainty
 from etl.subtitles.borders import Borders
+from etl.subtitles.settings import TurnCertainty
 from etl.subtitles.turn_marks import NEW_TURN, SAME_TURN, UNMARKED
 from etl.subtitles.turn_sentences import Sentences
 from etl.subtitles.turns import turn_lists

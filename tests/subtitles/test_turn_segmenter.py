@@ -180,9 +180,8 @@ def test_turn_segmenter_learns_and_is_judged(turn_films, turn_scorer) -> None:
 
 def test_turn_evaluation_counts_by_hand(spark, turn_scorer) -> None:
     def pair(label, same_block, silence, mark):
-        return Row(
-            "t", "g", "Where is the boat ?", "No idea .", label, same_block, None, None, silence, mark, None, None, None
-        )
+        texts = ("t", "g", "Where is the boat ?", "No idea .")
+        return Row(*texts, label, same_block, None, None, silence, mark, *[None] * 4)
 
     rows = [
         pair(1, False, 3000, True),

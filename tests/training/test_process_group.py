@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from conf.errors import InputError
-from conf.training_settings import EmotionClassifierSettings
+from etl.edos.settings import EmotionClassifierSettings
 from etl.training.loop.process_group import ALONE, ProcessGroup, process_group
 from etl.training.loop.process_job import (
     TrainingJob,

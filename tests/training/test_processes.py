@@ -10,7 +10,7 @@ from pyspark.sql import SparkSession
 
 from conf.errors import InputError
 from conf.settings import load_settings
-from conf.training_settings import EmotionClassifierSettings
+from etl.edos.settings import EmotionClassifierSettings
 from etl.training.loop.process_job import MODEL, write_result
 from etl.training.loop.train import TrainingContext, train_model
 from etl.training.processes import refuse_unfit_cluster, train_in_processes, write_packages

@@ -22,12 +22,12 @@ from conf.errors import InputError
 from conf.settings import LakehouseSettings, load_settings
 from conf.training_options import ClassifierOptions
 from etl.cli.mlflow_pages import open_mlflow
+from etl.edos.training.trials import Arm
 from etl.pipeline.model_loader import resolve
 from etl.training.data_inputs import delta_inputs, file_input, rows_digest
 from etl.training.experiment import SHARED_VIEW, describe_experiment, parent_run, title
 from etl.training.held_out_classifiers import ClassifierTest
 from etl.training.loop.train import TrainingContext, train_model
-from etl.training.recipes.trials import Arm
 from etl.training.registry import model_store
 from etl.training.tracking import (
     Candidate,

@@ -8,7 +8,7 @@ from torch import nn
 from conf.errors import InputError
 from conf.settings import load_settings
 from conf.training_options import ClassifierOptions
-from conf.training_settings import EmotionClassifierSettings
+from etl.edos.settings import EmotionClassifierSettings
 from etl.training.loop import train as training
 from etl.training.loop.optimization import adamw, learning_rate_factor
 from etl.training.loop.train import TrainingContext, train_model

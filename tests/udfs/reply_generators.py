@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 
-from conf.reply_settings import ReplyNetwork
 from conf.taxonomy import edos_labels
 from conf.training_options import TrainingOptions
+from etl.replies.settings import ReplyNetwork
 from etl.training.loop.train import TrainingContext
 from udfs.models.language.reply_generator import EncodedReply, ReplyGenerator, new_generator
 from udfs.models.language.reply_tokenizer import trained_tokenizer

@@ -7,8 +7,8 @@ import pytest
 import torch
 
 from conf.errors import InputError
-from conf.reply_settings import ReplyDecoding
 from conf.taxonomy import edos_labels
+from etl.replies.settings import ReplyDecoding
 from etl.training.loop.train import train_model
 from tests.udfs.reply_generators import LINES, OPTIONS, QUIET, tiny_generator
 from tests.udfs.tiny_models import tiny_language_model

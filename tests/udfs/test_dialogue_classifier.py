@@ -4,8 +4,8 @@ import pytest
 import torch
 
 from conf.errors import InputError
-from conf.training_settings import EmotionClassifierSettings
 from etl.edos.half_decay import turn_weights
+from etl.edos.settings import EmotionClassifierSettings
 from tests.udfs.tiny_models import tiny_encoder
 from udfs.models.batches import Batch, batches_of_equal_width, collate, padded_width
 from udfs.models.classifiers.classifier import HEAD_CONFIG, load_encoder

@@ -209,6 +209,10 @@ def test_a_dictated_start_gives_equal_labels_in_every_dialect(dialect: str, prom
         ("2. fear (0.4)", False, "1. joy\n2. fear (0.4)"),
         ("Joy (0.9)", False, "1. joy\nJoy (0.9)"),
         ("", False, "1. joy"),
+        ("1. anger (0.9): she shouts", True, "1. joy\n1. anger (0.9): she shouts"),
+        ("**1. Anger** (0.9)\n2. sadness (0.5)", True, "1. joy\n**1. Anger** (0.9)\n2. sadness (0.5)"),
+        (" (0.9)\n2. anger (0.5)", True, "1. joy (0.9)\n2. anger (0.5)"),
+        (": 1.0\n2. anger", True, "1. joy: 1.0\n2. anger"),
     ],
 )
 def test_continuations(text: str, continues: bool, whole: str) -> None:

@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from conf.errors import InputError
-from conf.training_settings import MultiLabelSettings
+from etl.emo_pillars.settings import MultiLabelSettings
 from etl.training.loop.train import train_model
 from tests.udfs.tiny_models import tiny_encoder
 from udfs.models.batches import collate

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from pyspark.sql import SparkSession
 
-from conf.reply_settings import ReplyDecoding
+from etl.replies.settings import ReplyDecoding
 from tests.udfs.reply_generators import rows_of, tiny_generator
 from udfs.models.language.reply_decoding import write_replies
 from udfs.replies import generate_replies, score_replies

@@ -7,9 +7,9 @@ import pytest
 import torch
 
 from conf.errors import InputError
-from conf.reply_settings import ReplyDecoding
 from etl.cli.command_line import main
 from etl.cli.reply_shell import Conversation
+from etl.replies.settings import ReplyDecoding
 from etl.safety.answers import danger_answer, state_answer, withheld_reply
 from tests.udfs.reply_generators import LINES, tiny_generator
 from udfs.models.language.reply_decoding import Written, write_replies

@@ -8,14 +8,14 @@ from pyspark.sql import Row, SparkSession
 from safetensors.torch import load_file
 
 from conf.errors import InputError
-from conf.reply_settings import ReplyNetwork
 from conf.settings import load_settings
 from conf.taxonomy import edos_labels
+from etl.replies.settings import ReplyNetwork
+from etl.replies.training import history_gain
 from etl.training.loop.checkpoints import put_weights, weights_of
 from etl.training.loop.process_job import read_rows, write_rows
 from etl.training.loop.train import TrainingContext, train_model
 from etl.training.processes import train_in_processes
-from etl.training.recipes.replies import history_gain
 from tests.stages import stage_run
 from tests.udfs.reply_generators import OPTIONS, QUIET, rows_of, tiny_generator
 from tests.udfs.tiny_models import tiny_encoder

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from conf.augesc_settings import DialogueDecoding
 from conf.llm_settings import DecodingSettings
 from etl.augesc.conversation_texts import learned_role, next_prompt
+from etl.augesc.settings import DialogueDecoding
 from tests.udfs.tiny_models import tiny_language_model
 from udfs.llm_requests import Answer, Request
 from udfs.models.language.generator import LocalGenerator

@@ -8,6 +8,7 @@ from typing import Any
 import mlflow
 import pandas as pd
 import pytest
+from mlflow.exceptions import MlflowException
 from mlflow.models import Model
 
 from conf.errors import InputError
@@ -70,6 +71,19 @@ def test_a_dialogue_classifier_reads_turns(encoder: Path, tmp_path: Path) -> Non
     assert found["error"].isna().tolist()[:2] == [True, True]
 
 
+@pytest.mark.parametrize("form", ["inputs", "instances"])
+def test_texts_that_may_be_one_dialogue_or_several_are_refused(encoder: Path, tmp_path: Path, form: str) -> None:
+    from mlflow.pyfunc.scoring_server import infer_and_parse_data
+
+    served = mlflow.pyfunc.load_model(
+        str(logged(DialogueClassifier(*load_encoder(encoder), LABELS, 24), tmp_path / "dialogues"))
+    )
+    request = infer_and_parse_data({form: ["i am sad", "happy"]}, served.metadata.get_input_schema())
+    with pytest.raises(MlflowException, match="texts without names may be one dialogue or several: send"):
+        served.predict(request)
+    assert len(served.predict(pd.DataFrame({"turns": [["i am sad"], ["happy"]]}))) == 2
+
+
 def test_a_multi_label_classifier_gives_labels_from_its_threshold_on(encoder: Path, tmp_path: Path) -> None:
     model = MultiLabelClassifier(*load_encoder(encoder), LABELS)
     model.threshold = 0.0
@@ -108,6 +122,6 @@ def test_what_serves_a_model_is_no_content_of_it(encoder: Path, tmp_path: Path) 
 
 
 def test_another_kind_is_refused(tmp_path: Path) -> None:
-    (tmp_path / "head.json").write_text('{"kind": "turn_pair_classifier"}')
-    with pytest.raises(InputError, match="turn_pair_classifier is not served"):
+    (tmp_path / "head.json").write_text('{"kind": "turn_window_classifier"}')
+    with pytest.raises(InputError, match="turn_window_classifier is not served"):
         ServedClassifier(tmp_path)

@@ -7,7 +7,6 @@ from typing import Any, NamedTuple
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from conf.emo_pillars_settings import UtterancePrompt
 from conf.llm_settings import DecodingSettings
 from conf.taxonomy import GOEMOTIONS, EmotionTaxonomy
 from etl.emo_pillars.answers import (
@@ -30,6 +29,7 @@ from etl.emo_pillars.prompts import NEUTRAL, PLAIN, definitions
 from etl.emo_pillars.quality import LEAST_WORDS, SHORT, judged, text_faults
 from etl.emo_pillars.quotes import quotations, unquoted, without_labels
 from etl.emo_pillars.refusals import refuses
+from etl.emo_pillars.settings import UtterancePrompt
 from etl.emo_pillars.step import MAPPED, OURS, Rules, Step, Wording, child_id, list_schema
 from etl.llm.json_answers import LABEL, WHY, WORDS, field, json_records, key_of, text_of
 from etl.llm.prompt_texts import as_data, filled

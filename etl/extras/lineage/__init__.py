@@ -28,8 +28,8 @@ from etl.pipeline.lineage import StageEvent, StageLog, package_version
 from etl.pipeline.model_loader import NO_MODEL
 from etl.pipeline.planner import PipelineContext, StagePlan
 from etl.pipeline.stages import Model, Stage, setting
-from etl.tables import Table
-from etl.tables.ops import DROPPED
+from etl.pipeline.tables import Table
+from etl.pipeline.tables.ops import DROPPED
 
 FACET = "edosLakehouse_stageRun"
 NAMESPACE = "edos-lakehouse"

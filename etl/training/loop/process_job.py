@@ -21,7 +21,7 @@ from etl.training.loop.process_group import process_group
 from etl.training.loop.train import TrainingContext, train_model
 from udfs.models.classifiers.dialogue_classifier import DialogueClassifier
 from udfs.models.classifiers.multi_label_classifier import MultiLabelClassifier
-from udfs.models.classifiers.turn_pair_classifier import TurnPairClassifier
+from udfs.models.classifiers.turn_window_classifier import TurnWindowClassifier
 from udfs.models.classifiers.weak_labeler import WeakLabeler
 from udfs.models.language.causal_language_model import CausalLanguageModel
 from udfs.models.language.causal_reply_generator import CausalReplyGenerator
@@ -44,7 +44,7 @@ KINDS: Mapping[str, type[TrainableModel]] = {
     for model in (
         DialogueClassifier,
         MultiLabelClassifier,
-        TurnPairClassifier,
+        TurnWindowClassifier,
         WeakLabeler,
         CausalLanguageModel,
         ReplyGenerator,

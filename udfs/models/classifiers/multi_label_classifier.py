@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from conf.errors import InputError
-from conf.training_settings import MultiLabelSettings
+from etl.emo_pillars.settings import MultiLabelSettings
 from udfs.models.batches import Batch, Encoded, answers_alike, collate
 from udfs.models.classifiers.classifier import HEAD_CONFIG, SequenceClassifier, row_schema
 from udfs.models.classifiers.multi_label_metrics import (

@@ -7,7 +7,7 @@ import torch
 from torch import Tensor, nn
 from transformers import GenerationConfig
 
-from conf.reply_settings import ReplyDecoding
+from etl.replies.settings import ReplyDecoding
 from udfs.models.batches import answers_alike
 from udfs.models.language.reply_generator import Question, ReplyGenerator
 from udfs.models.language.row_sampling import RowSampling

@@ -20,7 +20,7 @@ from transformers import (
 )
 
 from conf.errors import InputError, message_line
-from conf.reply_settings import ReplyNetwork
+from etl.replies.settings import ReplyNetwork
 from udfs.models.batches import answers_alike, batches_of_equal_width, padded, padded_width
 from udfs.models.language.language_model import LanguageModel, network_state
 from udfs.models.language.reply_tokenizer import ReplyTokenizer

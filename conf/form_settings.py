@@ -1,0 +1,27 @@
+"""Settings of a questionnaire: where it is written, and which answers count."""
+
+from pydantic import Field
+
+from conf.section import Part, fixed, outside
+
+
+class FormPosting(Part):
+    """Where a questionnaire is written."""
+
+    folder: str | None = Field(None, description="of the exported files; null: annotation/ beside the tables")
+    post_to: str | None = Field(None, description="URL that the page sends answers to; null: it offers a download")
+
+
+class FormAnswers(Part):
+    """Which answers to a questionnaire count."""
+
+    batches: tuple[str, ...] = outside((), description="key files of the batches that went out, or folders of them")
+    answers: tuple[str, ...] = outside((), description="the page's answer files (.json, .jsonl, .csv), or folders")
+    known_raters: tuple[str, ...] = Field((), description="whose answers count; empty: everybody's")
+    keep_half_done: bool = Field(False, description="answers of tasks that were not done to their end count, too")
+
+
+class FormSettings(FormAnswers, FormPosting):
+    """A questionnaire on the annotation page: where it is written and which answers count."""
+
+    seed: int = fixed(13, description="of what is drawn, and of its order")

@@ -1,0 +1,324 @@
+"""Settings of the EDOS data set: crowd, growth of labels, report, publishing, trainings (EDOS 3.1 to 4, C)."""
+
+from functools import partial
+from typing import Any, Literal
+
+from pydantic import Field, field_validator, model_validator
+
+from conf.section import Part, Section, added, outside
+from conf.taxonomy import Taxonomy, load_taxonomy
+from conf.training_options import ClassifierOptions
+
+SearchFrom = Literal["train", "train_and_validation"]
+DialogueConfidence = Literal["max", "mean", "min", "first", "last"]
+
+
+class ReadabilityRules(Part):
+    """How readable a turn is to a worker (EDOS 3.2, A)."""
+
+    bands: tuple[float, ...] = Field(
+        (0.9, 0.8, 0.7, 0.6), description="EDOS 3.2: from 0.9; a class that falls short steps down as the released one"
+    )
+    frequencies: Literal["relative", "counts"] = Field("relative", description="reading of EDOS A's frequencies")
+    distinct: Literal["share", "percent"] = Field("share", description="reading of EDOS A's percentage of words")
+
+
+class HitRules(Part):
+    """Which turns a HIT has, and its quiz (EDOS 3.2, 7)."""
+
+    per_class: int = Field(250, ge=1, description="EDOS 3.2: the most readable of each class")
+    dialogues_per_hit: int = Field(15, ge=1, description="EDOS 3.2")
+    quiz_per_hit: int = Field(5, ge=0, description="EDOS 3.2")
+
+
+class Posting(Part):
+    """How HITs go out to workers."""
+
+    reward: float = Field(0.40, ge=0, description="EDOS 7: dollars a HIT")
+    folder: str | None = Field(None, description="of the exported files; null: annotation/ beside the tables")
+    post_to: str | None = Field(None, description="URL that the page sends answers to; null: it offers a download")
+
+
+class AnswerRules(Part):
+    """Which answers of workers count."""
+
+    batches: tuple[str, ...] = outside((), description="key files of the batches that went out, or folders of them")
+    answers: tuple[str, ...] = outside(
+        (), description="the page's answer files (.json, .jsonl, .csv), or folders of them"
+    )
+    known_workers: tuple[str, ...] = Field((), description="whose answers count; empty: everybody's")
+    keep_half_done: bool = Field(False, description="answers of HITs that were not done to their end count, too")
+
+
+class AnnotationSettings(AnswerRules, Posting, HitRules, ReadabilityRules):
+    bonus: float = Field(0.10, ge=0, description="EDOS 7: dollars for a quiz passed")
+
+
+class ReportSettings(Section):
+    """The report on the finished data set (EDOS 4)."""
+
+    folder: str | None = Field(None, description="where edos.html goes; null: <lakehouse.root>/reports")
+
+
+class Pool(Part):
+    """The clean dialogues that labels are looked for in."""
+
+    enabled: bool = Field(True, description="false: nothing is taken from the clean dialogues, released rows stay")
+    pool_share: float = Field(1.0, gt=0, le=1, description="share of the clean dialogues, by content hash, nested")
+
+
+class ExpansionSettings(Pool):
+    """EDOS 3.3. Thresholds are cosines and belong to ``models.sentence_encoder``: another encoder, another scale."""
+
+    floor: float = Field(0.85, gt=0, le=1, description="ours: matches are stored from here on")
+    search_from: SearchFrom = Field(
+        "train",
+        description="splits of the crowd's labels whose similar dialogues are looked for; the authors' script takes"
+        " both, with edos.validation_share=0.2",
+    )
+    threshold: float = Field(0.92, gt=0, le=1, description="EDOS 3.3, C: similar to a dialogue of the crowd")
+    again_threshold: float = Field(0.90, gt=0, le=1, description="similar to a self-labelled one (released rows)")
+    held_out_threshold: float = Field(0.92, gt=0, le=1, description="from here on near a held-out row: left out")
+
+    @model_validator(mode="after")
+    def floor_is_lowest(self) -> "ExpansionSettings":
+        if self.floor > min(self.threshold, self.again_threshold, self.held_out_threshold):
+            raise ValueError("floor is above a threshold: matches below it are not stored")
+        return self
+
+
+class SelfLabelRules(Part):
+    """Which of the first classifier's answers become labels."""
+
+    confidence: float | None = Field(
+        None, ge=0, le=1, description="least confidence; paper: 0.9 (EDOS 3.3); released rows: null, any (from 0.64)"
+    )
+    per_class: int | None = Field(
+        100, ge=1, description="the most confident of each class; released rows: 100; paper: null, all"
+    )
+
+
+class SelfLabelSettings(SelfLabelRules):
+    """EDOS 3.3 labels what has a confidence over 0.9; the released rows are the 100 most confident of each class."""
+
+    calibrated: bool = Field(
+        True, description="ours: confidences are scaled by a temperature fitted on validation rows; paper: false"
+    )
+
+
+Choice = Literal["emotion", "worth"]
+
+INTENTS = (
+    "agreeing",
+    "acknowledging",
+    "encouraging",
+    "consoling",
+    "sympathizing",
+    "suggesting",
+    "questioning",
+    "wishing",
+)
+"""The empathetic intents of EDOS; ``trusted`` chooses by the 32 emotions alone."""
+PRESETS: dict[str, dict[str, Any]] = {
+    "released": {},
+    "paper": {
+        "subtitles": {"cleaning": {"preset": "paper"}},
+        "edos": {"not_emotions": [], "self_labels": {"confidence": 0.9, "per_class": None, "calibrated": False}},
+        "training": {"weak_labeler": {"calibrated": False}, "emotion_classifier": {"calibrated": False}},
+    },
+    "trusted": {
+        "subtitles": {"cleaning": {"preset": "trusted"}},
+        "edos": {"choice": "worth", "top_share": 0.15, "not_emotions": ["neutral", *INTENTS]},
+    },
+}
+"""Settings of each named set that differ from the defaults, which are those of ``released``."""
+
+
+class WorthWeights(Part):
+    """Exponents of the parts of what a dialogue is worth, whose product ranks the dialogues; 0 leaves a part out."""
+
+    emotion: float = Field(1.0, ge=0, description="ours: the dialogue's weak confidence in emotions")
+    certainty: float = Field(2.0, ge=0, description="ours: the probability that all its borders are right")
+    content: float = Field(1.0, ge=0, description="ours: how much it says")
+    exchange: float = Field(2.0, ge=0, description="ours: how many turns take up the turn before")
+    variety: float = Field(1.0, ge=0, description="ours: the share of turns that are no formulas")
+
+
+class ChoiceRules(Part):
+    """How many dialogues are chosen as emotional, and by what (EDOS 3.1)."""
+
+    top_n: int = Field(1_000_000, ge=1, description="EDOS 3.1: the most confident dialogues")
+    top_share: float | None = added(
+        None,
+        gt=0,
+        le=1,
+        description="ours: the chosen dialogues have at most this share of the turns of all clean dialogues; the"
+        " paper's 2.83 of 19 million are 0.15; null: any",
+    )
+    dialogue_confidence: DialogueConfidence = Field(
+        "mean",
+        description="how turns' weak confidences make a dialogue's; the paper does not say, but its choice is shorter"
+        " (2.83 turns) than its pool (4.75), as by the mean, and more by the minimum; by the maximum it is longer",
+    )
+    choice: Choice = Field(
+        "emotion",
+        description="what the dialogues are ranked by: weak confidence (EDOS 3.1); worth, ours: that times the"
+        " probability that all borders are right and what they say (docs/edos.md)",
+    )
+    not_emotions: tuple[str, ...] = Field(
+        ("neutral", "questioning"),
+        description="labels whose confidence makes no dialogue emotional; none: the confidence alone decides",
+    )
+    worth: WorthWeights = added(WorthWeights())
+
+
+class EdosSettings(ChoiceRules):
+    preset: Literal["released", "paper", "trusted"] = Field(
+        "released",
+        description="named set, whose values any other setting overrides: as the rows are that the authors"
+        " released, as the paper's words are, or ours for use: whole exchanges, chosen by what they are worth",
+    )
+    taxonomy: Taxonomy = Field(
+        default_factory=partial(load_taxonomy, "edos"),
+        description="of the labels: a name under conf/taxonomies (edos: the paper's 41), or a path of such a YAML file",
+    )
+    weak_label_examples: str | None = outside(
+        None,
+        description="folder with classifier_train.txt[.gz], classifier_valid and classifier_test: the epoch is chosen"
+        " on the second, the accuracy is of the third; without it, of the second",
+    )
+    emotion_transcripts: tuple[str, ...] = outside(
+        (),
+        later=True,
+        description="ours: folders of MELD, EmoryNLP and GoEmotions; weak labeler, self-labeler and dialogue classifier"
+        " learn from the emotions that people gave to their texts, too. None: from the paper's examples"
+        " alone; trusted: those of subtitles.turn_examples, and emo_pillars.goemotions",
+    )
+    crowd_votes: tuple[str, ...] = outside((), description="files of worker answers (released CSV format)")
+    empathetic_dialogues: str | None = outside(
+        None, description="CSV of EmpatheticDialogues with columns context, Dialog_ID, Type, Text; or its folder"
+    )
+    annotation: AnnotationSettings = AnnotationSettings()
+    released_labels: tuple[str, ...] = outside(
+        (), description="released files of similar, self-labelled and similar self-labelled dialogues"
+    )
+    published_dialogues: tuple[str, ...] = outside(
+        (),
+        description="files of EDOS as its authors published it (dialogue_id, text, label or emotion, confidence, a row"
+        " a turn): edos.dialogues of a set of its own (lakehouse.set), in place of one's own labels",
+    )
+    validation_share: float = Field(
+        0.1, gt=0, lt=1, description="of all crowd labels; the authors' script: 0.2 (60, 20 and 20 %)"
+    )
+    accepted_accuracy: float = added(
+        0.8,
+        gt=0,
+        lt=1,
+        description="ours: how many of the accepted labels have to be right; each label's least confidence is chosen so"
+        " on validation rows",
+    )
+    report: ReportSettings = ReportSettings()
+    expansion: ExpansionSettings = ExpansionSettings()
+    self_labels: SelfLabelSettings = SelfLabelSettings()
+
+    @field_validator("taxonomy", mode="before")
+    @classmethod
+    def from_its_file(cls, taxonomy: Any) -> Any:
+        return load_taxonomy(taxonomy) if isinstance(taxonomy, str) else taxonomy
+
+    @property
+    def expands(self) -> bool:
+        """Whether any step adds labels to the crowd's."""
+        return self.expansion.enabled or bool(self.released_labels)
+
+
+class PublishingSettings(Section):
+    """The published files, with or without the films' text."""
+
+    name: str = Field("edos", pattern=r"[A-Za-z0-9][A-Za-z0-9_.-]{0,60}", description="the data set's name and folder")
+    folder: str | None = Field(None, description="null: <lakehouse.root>/exports/<name>, -<lakehouse.set> after it")
+    text: Literal["included", "references"] = Field(
+        "included", description="references: sentence numbers of OPUS in place of the films' text"
+    )
+    spelling: Literal["plain", "tokens"] = Field(
+        "plain", description="of the texts: don't know. as people write, or don 't know . as in OPUS"
+    )
+    licence: str = Field(
+        "other",
+        pattern=r"[a-z0-9][a-z0-9.-]{0,40}",
+        description="of the export: an SPDX identifier in small letters, checked against its sources; other: undecided",
+    )
+    formats: tuple[Literal["parquet", "jsonl"], ...] = Field(("parquet", "jsonl"), min_length=1)
+    test_share: float = Field(0.1, gt=0, lt=0.5, description="of films; EDOS 5 splits 80, 10 and 10 %")
+    validation_share: float = Field(0.1, gt=0, lt=0.5, description="of films")
+    references: str | None = Field(None, description="an export without text, for restore-text")
+
+
+class WeakLabelerSettings(ClassifierOptions):
+    name: str = "edos-weak-labeler"
+    label_smoothing: float = Field(0.0, ge=0, lt=1, description="share of the target spread over all labels")
+    calibrated: bool = Field(
+        True,
+        description="ours: confidences are divided by a temperature that is fitted on validation sentences; no label"
+        " changes",
+    )
+
+
+class DialogueClassifierSettings(ClassifierOptions):
+    """The recipe of the authors' public script, which trains 10 epochs at a constant rate (EDOS C)."""
+
+    name: str
+    epochs: int = Field(10, ge=1)
+    warmup_share: float = Field(0.0, ge=0, le=1)
+    decay: Literal["linear", "none"] = Field("none", description="of the rate after the warm-up: to 0, or none")
+    label_smoothing: float = Field(0.0, ge=0, lt=1, description="share of the target spread over all labels")
+    effective_batch: int = Field(256, description="EDOS C")
+    start_token: bool = Field(
+        True, description="the encoder's start token (<s>, [CLS]) in place of the first separator, as in the script"
+    )
+    weighted: bool = Field(True, description="decreasing weights on token embeddings (EDOS 3.3.1)")
+    crowd_epochs: int = Field(
+        0, ge=0, description="ours: so many epochs at the end go over the crowd's rows alone, after all rows' epochs"
+    )
+    start_from_weak_labeler: bool = Field(
+        False, description="ours: start from the weak labeler's encoder, not from the plain one"
+    )
+
+    @property
+    def last_epochs(self) -> int:
+        return self.crowd_epochs
+
+
+class WeakStudentSettings(WeakLabelerSettings):
+    """The small weak labeler that learns from the weak labeler; ours."""
+
+    name: str = "edos-weak-student"
+    unlabelled: int = Field(100_000, ge=0, description="distinct turns that the teacher labels, at most")
+
+
+class EmotionClassifierSettings(DialogueClassifierSettings):
+    name: str = "edos-emotion-classifier"
+    calibrated: bool = Field(
+        True,
+        description="ours: confidences are made by a temperature and a logistic regression, fitted on validation rows;"
+        " no label changes; paper: false",
+    )
+
+
+class ComparisonSettings(Section):
+    seeds: tuple[int, ...] = Field((13, 14, 15), min_length=1, description="one training each, of every arm")
+    weightings: tuple[bool, ...] = Field((True, False), min_length=1, description="EDOS C: with weights and without")
+    origins: tuple[Literal["crowd", "similar", "self", "similar_self"], ...] = Field(
+        ("crowd", "similar", "self", "similar_self"), min_length=1, description="added one after the other (EDOS 3.3)"
+    )
+
+
+class SelfLabelerSettings(DialogueClassifierSettings):
+    name: str = "edos-self-labeler"
+
+
+class EmotionStudentSettings(EmotionClassifierSettings):
+    """The small classifier that learns from the dialogue classifier; ours."""
+
+    name: str = "edos-emotion-student"
+    unlabelled: int = Field(100_000, ge=0, description="turns with their history that the teacher labels, at most")

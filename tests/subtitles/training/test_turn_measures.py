@@ -1,0 +1,59 @@
+"""What the turn segmenter is worth at borders that it has not seen."""
+
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+from pyspark.sql import SparkSession
+
+from conf.settings import load_settings
+from etl.subtitles.settings import SegmenterOptions
+from etl.subtitles.training import turn_measures
+from etl.subtitles.training.turn_measures import HEADER, border_figures, measure_turn_segmenter
+from tests.stages import stage_run
+from tests.subtitles.marked_films import FILES, turn_file, turn_small_talk
+
+
+def test_figures_of_borders_by_hand() -> None:
+    odds = math.log(4)
+    found = border_figures(np.array([1, 1, 1, 0]), np.array([odds, odds, -odds, -odds]))
+    assert found["borders"] == 4
+    assert found["right"] == found["floor"] == found["true"] == 0.75
+    assert found["told"] == 0.5
+    assert found["auc"] == pytest.approx(5 / 6)
+    assert found["error"] == pytest.approx((0.2 + 0.2 + 0.8 + 0.2) / 4)
+    one = border_figures(np.array([1, 1]), np.array([odds, -odds]))
+    assert math.isnan(one["auc"])
+    assert (one["floor"], one["right"], one["sure_half"]) == (1.0, 0.5, 1.0)
+
+
+def series(folder: Path, name: str, episodes: int) -> None:
+    """Write a series in which the other one answers each question, and a statement goes on."""
+    rows = ["episode\tstart_ms\tend_ms\tspeaker\ttext"]
+    for episode in range(episodes):
+        for number in range(60):
+            speaker = "ANN" if number % 3 else "BEN"
+            text = ("Where is it now?", "I left it at the mill.", "It was too heavy.")[number % 3]
+            rows.append(f"E{episode}\t{number * 2000}\t{number * 2000 + 1900}\t{speaker}\t{text}")
+    (folder / f"{name}.tsv").write_text("\n".join(rows) + "\n", encoding="utf-8")
+
+
+def test_a_series_is_judged_by_what_learned_from_the_others(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(turn_measures, "EPISODES", (2, 99))
+    folder = tmp_path / "known"
+    folder.mkdir()
+    for name in ("harbour", "station"):
+        series(folder, name, 8)
+    films = [turn_file(f"m{n}.xml", f"m{n}", turn_small_talk(f"m{n}")) for n in range(8)]
+    said: list[str] = []
+    run = stage_run(spark, load_settings("local", [], {}), tmp_path, say=said.append)
+    options = SegmenterOptions(held_out=("station",))
+    measure_turn_segmenter(spark.createDataFrame(films, FILES), run, options, [str(folder)], "en")
+    assert said[0] == HEADER
+    assert any(line.startswith("the package ") and " cues, held out " in line for line in said)
+    judged = {line[:26].strip(): line for line in said if "station, cues" in line}
+    assert set(judged) == {"harbour", "2 episodes"}
+    assert " 100.0% " in judged["harbour"]
