@@ -25,6 +25,12 @@ def slots(template: str) -> set[str]:
     return set(SLOT.findall(template))
 
 
+def templates_of(folder: str) -> list[str]:
+    """Return the steps that have a template in a folder under ``conf/prompts``, sorted; see ``step_of``."""
+    known = {file.name for file in files(__package__).joinpath(folder).iterdir() if file.name.endswith(TEMPLATE)}
+    return sorted({step_of(name, known) for name in known})
+
+
 def replaced_prompts(folder: str, ours: str) -> dict[str, dict[str, str]]:
     """Read a user's prompts, each of which replaces ours of the same name.
 

@@ -1,31 +1,50 @@
 """Settings of Emo Pillars, which turns stories into labelled utterances and of the models that learn from them."""
 
-from typing import Any, Literal
+from collections.abc import Callable, Iterable
+from typing import Any, Literal, TypeVar
 
-from pydantic import Field, field_validator
+from pydantic import Field, create_model, field_validator
 
 from conf.form_settings import FormSettings
 from conf.llm_settings import DecodingSettings
-from conf.prompts import replaced_prompts
+from conf.prompts import replaced_prompts, templates_of
 from conf.section import Part, Section, added, fixed, outside
 from conf.taxonomy import GOEMOTIONS_NAME, EmotionTaxonomy, load_emotion_taxonomy
 from conf.training_options import ClassifierOptions
 
+Kind = TypeVar("Kind", bound=Section)
 
-def _step(tokens: int) -> DecodingSettings:
+
+def _of_steps(steps: Iterable[str], kind: Any, default: Callable[[], Any]) -> Callable[[type[Kind]], type[Kind]]:
+    """Return a decorator that adds to a section a field for each step that it does not name."""
+
+    def completed(section: type[Kind]) -> type[Kind]:
+        fields: dict[str, Any] = {name: (kind, default()) for name in steps if name not in section.model_fields}
+        return create_model(
+            section.__name__, __base__=section, __doc__=section.__doc__, __module__=section.__module__, **fields
+        )
+
+    return completed
+
+
+def _step(tokens: int = 300) -> DecodingSettings:
     """Emo Pillars B: greedy, a repetition penalty of 1.03, most new tokens by step."""
     return DecodingSettings(max_new_tokens=tokens, repetition_penalty=1.03)
 
 
+@_of_steps(templates_of("emo_pillars"), DecodingSettings, _step)
 class StepSettings(Section):
-    """How each step's answers are decoded (Emo Pillars B)."""
+    """How each step's answers are decoded (Emo Pillars B).
 
-    actors: DecodingSettings = _step(300)
+    The steps are the templates under ``conf/prompts/emo_pillars``. Answers of a step without a field have 300 tokens.
+    """
+
+    actors: DecodingSettings = _step()
     utterances: DecodingSettings = _step(500)
     soft_labels: DecodingSettings = _step(100)
-    contexts: DecodingSettings = _step(300)
-    clean_contexts: DecodingSettings = _step(300)
-    rewrites: DecodingSettings = _step(300)
+    contexts: DecodingSettings = _step()
+    clean_contexts: DecodingSettings = _step()
+    rewrites: DecodingSettings = _step()
     topic_names: DecodingSettings = fixed(_step(40))
     topic_categories: DecodingSettings = fixed(_step(500))
 
@@ -34,20 +53,12 @@ def _replaced() -> Any:
     return added({}, description="the user's files of this step, by name; set `emo_pillars.prompts` to their folder")
 
 
+@_of_steps(StepSettings.model_fields, dict[str, str], _replaced)
 class PromptSettings(Section):
     """Prompts in place of ours, by step and file name (``conf/prompts/emo_pillars``).
 
     ``emo_pillars.prompts`` is set to a folder, whose files are read here. A step without files has ours.
     """
-
-    actors: dict[str, str] = _replaced()
-    utterances: dict[str, str] = _replaced()
-    soft_labels: dict[str, str] = _replaced()
-    contexts: dict[str, str] = _replaced()
-    clean_contexts: dict[str, str] = _replaced()
-    rewrites: dict[str, str] = _replaced()
-    topic_names: dict[str, str] = _replaced()
-    topic_categories: dict[str, str] = _replaced()
 
 
 Fault = Literal[

@@ -17,7 +17,7 @@ from etl.llm.requests import distinct_requests, with_requests
 from etl.pipeline.incremental import plan_batches
 from etl.pipeline.model_loader import ResolvedModel
 from etl.pipeline.stages import Incremental
-from jobs.emo_pillars.synthesis import emo_pillars_ask_utterances
+from jobs import all_stages
 from tests.llm_servers import RecordedServer, asking, prompt_of
 from udfs.generate import TRIED, answers_of, generate_answers, source_of, spread, used_parameters
 from udfs.llm_kinds import Source
@@ -79,7 +79,7 @@ def test_a_request_that_two_units_share_is_in_one_batch(spark: SparkSession) -> 
 
 
 def test_batches_are_sized_by_what_the_model_does() -> None:
-    rule = emo_pillars_ask_utterances.incremental
+    (rule,) = (stage.incremental for stage in all_stages() if stage.name == "emo_pillars_ask_utterances")
     assert rule is not None
     local, served = (rule.a_minute({"generator": ResolvedModel(None, identity)}) for identity in ("gguf:x", "openai:x"))
     assert (local, served) == (10, 300)
