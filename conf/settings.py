@@ -16,9 +16,9 @@ from typing import Any
 from pydantic import BaseModel, Field, ValidationError, model_validator
 from pydantic.fields import FieldInfo
 
-from conf.care_settings import CheckSettings, MaintenanceSettings, PriceSettings
 from conf.errors import InputError
 from conf.llm_settings import LlmSettings
+from conf.maintenance_settings import CheckSettings, MaintenanceSettings, PriceSettings
 from conf.model_settings import ModelSettings
 from conf.removed_settings import Removed, removed
 from conf.safety_settings import SafetySettings

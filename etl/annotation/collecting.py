@@ -40,7 +40,7 @@ def counted_answers(
     judged = judged_answers(answers.withColumn("value", value), keys, rule)
     own = ("worker_id", "question", "value", "seconds", "submitted")
     rows = judged.where(F.col("fault").isNull()).select(*keys.columns, *own)
-    dropped = dropped_columns("answer", "place", F.col("fault"), 1, told_answer())
+    dropped = dropped_columns("answer", "place", F.col("fault"), 1, detail_of_answer())
     return Outcome(rows, judged.where(F.col("fault").isNotNull()).select(*dropped))
 
 
@@ -105,7 +105,7 @@ def judged_answers(answers: DataFrame, keys: DataFrame, rule: Rule) -> DataFrame
     return judged if rule.keep_half_done else judged.withColumn("fault", F.coalesce("fault", half))
 
 
-def told_answer() -> Column:
+def detail_of_answer() -> Column:
     """Return the detail of a dropped answer: what the reader says, or the answer itself."""
     answer = F.concat_ws(", ", "worker_id", "hit_id", "item_id", "question", F.left("value", F.lit(100)))
     return F.coalesce("detail", answer)

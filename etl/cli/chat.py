@@ -19,7 +19,7 @@ from etl.safety.answers import chat_notice
 from etl.safety.conversation import SafeConversation
 from udfs.answer_texts import answer_in
 from udfs.generate import source_of
-from udfs.llm_kinds import Source
+from udfs.llm_kinds import ModelSource
 from udfs.llm_requests import Request
 from udfs.session_files import one_line
 
@@ -132,7 +132,7 @@ def converse(
         say(answer)
 
 
-def replies(source: Source, settings: Settings, seed: str) -> Reply:
+def replies(source: ModelSource, settings: Settings, seed: str) -> Reply:
     """What a model says next; the same words get the same reply in one talk.
 
     Raises:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from pyspark.sql import DataFrame, SparkSession, Window
 from pyspark.sql import functions as F
 
-from etl.annotation.collecting import Rule, judged_answers, told_answer
+from etl.annotation.collecting import Rule, detail_of_answer, judged_answers
 from etl.common.labelled_files import NamedFiles, json_lines
 from etl.edos.labelled_rows import unit_id
 from etl.edos.labelling import CROWD
@@ -83,7 +83,7 @@ def accepted_answers(answers: DataFrame, keys: DataFrame, labels: Sequence[str],
     reason = F.coalesce("fault", F.lit("outside_taxonomy"))
     units = F.when(outside, 0).otherwise(1)
     dropped = judged.where(F.col("fault").isNotNull() | outside)
-    return Outcome(rows, dropped.select(*dropped_columns("answer", "place", reason, units, told_answer())))
+    return Outcome(rows, dropped.select(*dropped_columns("answer", "place", reason, units, detail_of_answer())))
 
 
 def assignments(answers: DataFrame, *, reward: float, bonus: float) -> DataFrame:

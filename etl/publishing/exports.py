@@ -26,7 +26,7 @@ FORMAT = 3
 """Version of the file format; increase it when the same tables give other files."""
 
 
-class Place(Protocol):
+class ExportLocation(Protocol):
     """The settings of an export that say where it lies."""
 
     @property
@@ -110,7 +110,7 @@ def read_manifest(folders: Folders, folder: str) -> Manifest | None:
     return Manifest(str(found.fingerprint), str(found.text), rules, rows, files, str(found.written))
 
 
-def export_folder(root: str, settings: Place, own: str = "") -> str:
+def export_folder(root: str, settings: ExportLocation, own: str = "") -> str:
     """Return the folder of an export: the one in the settings, or ``exports/<name>`` under the root.
 
     Args:

@@ -11,7 +11,7 @@ from graphlib import TopologicalSorter
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 
-from conf.care_settings import ANY_MODEL, PriceSettings
+from conf.maintenance_settings import ANY_MODEL, PriceSettings
 from conf.papers import paper_table, paper_tables
 from conf.settings import Settings
 from conf.taxonomy import GOEMOTIONS_NAME, EmotionTaxonomy, Taxonomy, load_emotion_taxonomy

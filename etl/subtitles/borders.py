@@ -26,7 +26,7 @@ class Borders:
         sentences: the sentences.
         lines: the spoken ones.
         own: the decision before each spoken sentence by the file's own marks: NEW_TURN, SAME_TURN or UNMARKED.
-        marked: the same by own or carried marks.
+        marked: the same by own marks or marks from other uploads.
         margin: how far the segmenter's score is above its limit.
         silence_ends_turn_ms: a longer silence ends a turn (ours); None disables that rule.
     """
