@@ -428,7 +428,7 @@ def _nested(key: str, value: Any) -> dict[str, Any]:
 
 
 def _laid_over(below: dict[str, Any], above: dict[str, Any]) -> dict[str, Any]:
-    """``above`` over ``below``: mappings merge (except free-form Spark configuration keys), others replace."""
+    """Return ``above`` laid over ``below``: mappings merge, but for free-form Spark configuration; others replace."""
     merged = dict(below)
     for key, value in above.items():
         old = merged.get(key)

@@ -15,7 +15,7 @@ TOO_LONG = "answer_too_long"
 FAULTS = (CUT_OFF, NO_ANSWER, EMPTY, TOO_LONG)
 """Why a text has no answer: the thought does not end, nothing follows it, the text is blank or too long."""
 MOST_CHARACTERS = 20_000
-"""Of an answer, and ten times as many with its thoughts: the expressions that take answers apart need squared time in
+"""Longest answer; ten times as many with its thoughts: the expressions that take answers apart need squared time in
 the worst case. 1,500 tokens, the longest answer that a prompt asks for, have some 7,000."""
 
 _NAMES = (
@@ -63,7 +63,7 @@ _TURN_START = re.compile(
 
 
 class ExtractedAnswer(NamedTuple):
-    """What a text says.
+    """The answer in a model's text, or why it has none.
 
     Attributes:
         text: the answer; None without one.

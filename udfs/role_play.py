@@ -30,7 +30,7 @@ Prompt = Callable[[Sequence[Mapping[str, str]], str], str]
 
 @dataclass
 class Talk:
-    """A talk; its id and the number of an utterance seed the utterance."""
+    """A conversation of two models; its id and the number of an utterance seed the utterance."""
 
     play_id: str
     turns: list[dict[str, str]] = field(default_factory=list)

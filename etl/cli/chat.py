@@ -43,7 +43,7 @@ def open_chat(
     pair: str | None = None,
     say: Callable[[str], None] = print,
 ) -> int:
-    """Talk until the lines end; each turn goes to the end of a file where one is named.
+    """Converse until the lines end; append each turn to a file where one is named.
 
     Args:
         bot: esconv or augesc.
@@ -133,7 +133,7 @@ def converse(
 
 
 def replies(source: ModelSource, settings: Settings, seed: str) -> Reply:
-    """What a model says next; the same words get the same reply in one talk.
+    """Return a function that gives a model's next reply; the same words get the same reply in one talk.
 
     Raises:
         InputError: the model has no answer.
@@ -152,7 +152,7 @@ def replies(source: ModelSource, settings: Settings, seed: str) -> Reply:
 
 
 def typed_lines(stream: IO[str]) -> Iterator[str]:
-    """Lines as they are typed, whatever bytes they hold, to the end of the stream."""
+    """Yield lines as they are typed, whatever bytes they hold, to the end of the stream."""
     if hasattr(stream, "reconfigure"):
         stream.reconfigure(errors="replace")
     while True:

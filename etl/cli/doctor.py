@@ -31,7 +31,7 @@ BAD = 2
 
 @dataclass(frozen=True)
 class SetupCheck:
-    """One line of the report.
+    """The result of a check of this machine.
 
     Attributes:
         what: what was looked at.

@@ -22,7 +22,7 @@ MAX_FILE_SIZE = "spark.databricks.delta.optimize.maxFileSize"
 
 @dataclass(frozen=True)
 class MaintainedTable:
-    """What was done with a table, or would be.
+    """The maintenance of a table, done or planned.
 
     Attributes:
         table: its name.

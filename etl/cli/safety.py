@@ -10,7 +10,7 @@ from etl.safety.conversation import SafeConversation
 
 
 class GateRates(NamedTuple):
-    """Figures of docs/safety.md.
+    """The measured rates of a safety gate (docs/safety.md).
 
     Attributes:
         recall: share of held-out lines of danger that are found.

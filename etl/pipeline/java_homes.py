@@ -23,7 +23,7 @@ def java_home(asked: str | None = None) -> Path:
         asked: ``spark.java_home``.
 
     Raises:
-        InputError: there is none.
+        InputError: no Java is found.
     """
     homes = [Path(asked).expanduser()] if asked else [*filter(None, (packaged_java(), machine_java()))]
     if not homes or not (homes[0] / "bin" / "java").is_file():

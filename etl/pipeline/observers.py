@@ -12,7 +12,7 @@ from etl.pipeline.stages import REGISTRY, Stage
 
 
 class Observer(Protocol):
-    """What a module's ``observer(place, context)`` returns. None of its calls changes the run.
+    """An observer of a run, as a module's ``observer(place, context)`` returns it. It cannot change the run.
 
     The arguments are the value of ``pipeline.observers`` under the module's name, and the run's `PipelineContext`. The
     function raises an InputError where it cannot use the place.
@@ -29,7 +29,7 @@ class Observer(Protocol):
 
 
 class Observers:
-    """The observers of a run. What one of them raises is said once, and stops nothing.
+    """The observers of a run. An observer's error is reported once, and does not stop the run.
 
     Args:
         context: of the run, whose settings name the modules.

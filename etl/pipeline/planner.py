@@ -329,7 +329,7 @@ class PipelineContext:
         """Return the model that ``models.<name>`` names, as the lakehouse knows it; ``NO_MODEL`` if it is null.
 
         Raises:
-            InputError: it is not there.
+            InputError: the model does not exist.
         """
         uri = setting(self.settings, f"models.{model.name}")
         if uri is None:

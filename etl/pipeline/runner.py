@@ -27,7 +27,7 @@ NOTHING_DELETED = "nothing was deleted: restore them, or run once with --accept-
 
 
 class StageError(RuntimeError):
-    """A stage's result is wrong: exit status 1."""
+    """An error that a stage's result is wrong: exit status 1."""
 
 
 def run_stage(context: PipelineContext, stage: Stage, plan: StagePlan, progress: Progress) -> StageEvent:

@@ -37,7 +37,7 @@ class Model(str):
 
 
 class Units(Enum):
-    """When the rows of an incremental stage's unit are still right.
+    """The condition under which an incremental stage keeps a unit's rows.
 
     Attributes:
         KEYED: while its key is in the input and settings and models are the same. Others rebuild the table.
@@ -68,7 +68,7 @@ class Units(Enum):
 
 @dataclass(frozen=True)
 class Incremental:
-    """How a stage that reads files or calls a model processes only new keys, in batches.
+    """Incremental processing of a stage that reads files or calls a model: only new keys, in batches.
 
     Attributes:
         key: the column that identifies a unit of work.
@@ -127,7 +127,7 @@ class RowAccounting:
 
 @dataclass(frozen=True)
 class FromFiles:
-    """What a stage does in place of its work where a setting names files that have its rows already.
+    """The replacement of a stage's work by files that already have its rows, where a setting names them.
 
     Attributes:
         key: the setting. It needs ``lakehouse.set``: a set made from such files is none of one's own films.

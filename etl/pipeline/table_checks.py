@@ -20,7 +20,7 @@ LOG = "_delta_log"
 
 @dataclass(frozen=True)
 class TableFault:
-    """Damage of a table.
+    """A damaged table, and what is wrong with it.
 
     Attributes:
         table: its name.

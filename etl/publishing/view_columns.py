@@ -1,4 +1,4 @@
-"""What the columns of the views mean, where the columns of tables with the same name do not say it already."""
+"""Comments of the views' columns that no table column of the same name has."""
 
 from etl.pipeline.tables.column_comments import COMMENTS
 

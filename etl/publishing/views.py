@@ -20,7 +20,7 @@ from etl.pipeline.tables import TABLES, Table, names_in
 from etl.pipeline.tables.model import AND_ALSO
 
 COLOURS = {"emotion": "#c4572c", "intent": "#2f6f9f", "neutral": "#858b94"}
-"""Of the kinds of labels on the reports' light pages."""
+"""Colours of the kinds of labels on the reports' light pages."""
 View = tuple[str, str]
 """Comment and SQL."""
 

@@ -1,4 +1,9 @@
-"""Borders between adjacent sentences: whether a turn opens, what decides it, and how certain that is (EDOS 3.1)."""
+"""Borders between adjacent sentences: whether a turn opens, what decides it, and how certain that is (EDOS 3.1).
+
+`udfs.opus.speaker_changes` has split sentences in which the speaker changes when their file was read; all other rules
+about borders are here. `subtitles.dialogues.borders` is the decision, by the settings of the run;
+`subtitles.turn_scores.sources` is what would decide by the default rules.
+"""
 
 from dataclasses import dataclass
 
@@ -20,7 +25,7 @@ MODEL = "model"
 
 @dataclass(frozen=True)
 class Borders:
-    """What marks and the segmenter say about the sentences of several files. Every rule about borders is here.
+    """The borders of the sentences of several files, by marks and the segmenter.
 
     Attributes:
         sentences: the sentences.

@@ -10,7 +10,7 @@ from conf.training_options import ClassifierOptions
 
 
 class Provenance(StrEnum):
-    """Where a cleaning rule comes from.
+    """The provenance of a cleaning rule.
 
     Attributes:
         PAPER: a sentence of EDOS.
@@ -273,7 +273,7 @@ class CleaningSettings(Section):
 
 
 class TurnCertainty(Section):
-    """How often a decision about two adjacent sentences is right, by what decides. Ours: docs/segmentation.md.
+    """Rates at which decisions about two adjacent sentences are right, by what decides (ours, docs/segmentation.md).
 
     The segmenter is right with probability 1 / (1 + exp(-(a + b * distance))), the distance being that of its score
     from its limit.
@@ -287,7 +287,7 @@ class TurnCertainty(Section):
 
 
 class Listing(Part):
-    """Which subtitle files are read."""
+    """The subtitle files to read."""
 
     sources: tuple[str, ...] = Field((), description="folders of .xml/.xml.gz, OPUS zips; paths or URIs")
     languages: tuple[str, ...] = ("en",)
@@ -318,7 +318,7 @@ class Listing(Part):
 
 
 class ReadingRules(Part):
-    """How a subtitle file is read, and when it is quarantined."""
+    """Rules for reading subtitle files, and limits beyond which they are quarantined."""
 
     truecase: bool = Field(True, description="OPUS's truecased form of shouted words as text")
     max_file_megabytes: int = Field(64, ge=1, description="a file that unpacks to more is quarantined")
@@ -328,14 +328,14 @@ class ReadingRules(Part):
 
 
 class Lemmas(Part):
-    """How words are lemmatised."""
+    """Settings of the lemmatisation."""
 
     lemma_language: str = Field("en", description="of the lemma dictionary; codes as simplemma's")
     lemmatizer: Literal["spark-nlp", "simplemma"] = speed("spark-nlp")
 
 
 class TurnRules(Part):
-    """Who decides where a turn and a dialogue end (EDOS 3.1)."""
+    """Rules for the ends of turns and dialogues (EDOS 3.1)."""
 
     explicit_marks: bool = Field(True, description="a dash or speaker label decides, the segmenter the rest")
     carried_marks: bool = Field(
@@ -379,7 +379,7 @@ class SubtitleSettings(TurnRules, Lemmas, ReadingRules, Listing):
 
 
 class SegmenterOptions(Part):
-    """Which kind of segmenter is trained, and on how much."""
+    """The kind of segmenter to train, and the size of its training set."""
 
     name: str = Field("edos-turn-segmenter", description="in the MLflow registry")
     kind: Literal["linear", "svm", "encoder", "both"] = Field(

@@ -73,7 +73,7 @@ def locate(name: str) -> tuple[Path, str]:
     """Return the file that a URI names, and an identity with the digest of its content.
 
     Raises:
-        InputError: it is not there, or has no recorded answers.
+        InputError: the file does not exist, or has no recorded answers.
     """
     file = Path(name).resolve()
     if not file.is_file():

@@ -34,7 +34,7 @@ Row = tuple[Any, ...]
 
 @dataclass(frozen=True)
 class Piece:
-    """A part of a listing.
+    """A part of a source's listing, which one task makes.
 
     Attributes:
         kind: a ``zip``, the files directly in a folder (``flat``), all files below it (``tree``), or a folder of a

@@ -32,7 +32,7 @@ from udfs.models.classifiers.weak_labeler import WeakLabeler
 from udfs.models.trainable import TrainingRows
 
 TEACHER_SHARE = 0.5
-"""Of the teacher's answer in the truth of a labelled sentence."""
+"""Weight of the teacher's answer in the truth of a labelled sentence."""
 Answers = Callable[[Sequence[Any]], NDArray[Any]]
 """From texts or histories to their probabilities (items, labels)."""
 
