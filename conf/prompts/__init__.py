@@ -16,12 +16,12 @@ MOST_CHARACTERS = 100_000
 
 
 def prompt(name: str) -> str:
-    """The template ``conf/prompts/<name>.txt``, without the file's last line end."""
+    """Return the template ``conf/prompts/<name>.txt``, without the file's last line end."""
     return text(f"prompts/{name}{TEMPLATE}").rstrip("\n")
 
 
 def slots(template: str) -> set[str]:
-    """The names of a template's slots."""
+    """Return the names of a template's slots."""
     return set(SLOT.findall(template))
 
 

@@ -28,11 +28,10 @@ from etl.publishing.exports import (
     CROISSANT,
     Manifest,
     RowKind,
-    export_folder,
     exported,
     fingerprint,
     first_row,
-    refuse_foreign,
+    replaced_folder,
 )
 from etl.publishing.pages import shown
 
@@ -95,8 +94,7 @@ def publish_emo_pillars(made: Made, run: StageRun, settings: EmoPillarsPublishin
     """
     lakehouse = Lakehouse(run.spark, run.lakehouse)
     folders = Folders(run.spark)
-    folder = export_folder(run.lakehouse.root, settings)
-    refuse_foreign(folders, folder, "emo_pillars.publishing.folder")
+    folder = replaced_folder(run, settings, "emo_pillars.publishing.folder")
     content = {
         "tables": dict(run.inputs),
         "settings": settings.model_dump(mode="json", exclude={"folder", "name", "licence"}),
@@ -252,7 +250,7 @@ def as_csv(label_map: Sequence[MappedName]) -> str:
 
 
 class Figures(NamedTuple):
-    """What the card counts.
+    """The figures of the card.
 
     Attributes:
         rows: examples by split.

@@ -34,7 +34,7 @@ def _step(tokens: int = 300) -> DecodingSettings:
 
 @_of_steps(templates_of("emo_pillars"), DecodingSettings, _step)
 class StepSettings(Section):
-    """How each step's answers are decoded (Emo Pillars B).
+    """The decoding of each step's answers (Emo Pillars B).
 
     The steps are the templates under ``conf/prompts/emo_pillars``. Answers of a step without a field have 300 tokens.
     """
@@ -112,7 +112,7 @@ class TransferSettings(Section):
 
 
 class Samples(Part):
-    """How many texts are compared."""
+    """The sizes of the samples whose texts are compared."""
 
     utterances: int = Field(10_000, ge=2, description="Emo Pillars 7: compared with each other; of a class, too (G)")
     pairs: int = Field(10_000, ge=1, description="Emo Pillars 7: original and changed, neutral ones of one actor")
@@ -120,14 +120,14 @@ class Samples(Part):
 
 
 class TopicSample(Part):
-    """Whose topics are looked for."""
+    """The sample whose topics are found."""
 
     topic_emotion: str = Field("joy", description="Emo Pillars 7, H: the emotion whose topics are looked for")
     topic_utterances: int = fixed(3_000, ge=2, description="Emo Pillars 7, H")
 
 
 class MarkerRules(Part):
-    """Which adverbs are markers."""
+    """The rules by which adverbs are markers."""
 
     removed_share: float = fixed(0.6, ge=0, le=1, description="Emo Pillars G: of a marker's occurrences, at least")
     marker_share: float = fixed(
@@ -146,7 +146,7 @@ class TopicQuery(Part):
 
 
 class AnalysisSettings(TopicQuery, MarkerRules, TopicSample, Samples):
-    """How large the samples of the analysis are, all drawn by hash (Emo Pillars 7, G, H)."""
+    """The samples of the analysis, all drawn by hash (Emo Pillars 7, G, H)."""
 
     topic_similarity: float = fixed(0.6, ge=0, le=1, description="Emo Pillars 7: cosine of an edge, above it")
     large_topic: int = Field(20, ge=1, description="ours: utterances of a topic that is named; Emo Pillars H has 20")
@@ -166,7 +166,7 @@ class AnalysisSettings(TopicQuery, MarkerRules, TopicSample, Samples):
 
 
 class LabelDraw(Part):
-    """Which examples are asked about, and how they are shown."""
+    """The draw of the examples that raters see, and how they are shown."""
 
     examples: int = Field(200, ge=1, description="Emo Pillars I.1: of the training split")
     items_per_hit: int = fixed(200, ge=1, description="ours: examples of one task; Emo Pillars' raters had all in one")
@@ -183,7 +183,7 @@ class LabelFormSettings(LabelDraw, FormSettings):
 
 
 class PlotRules(Part):
-    """Which plots are taken, and how much of them."""
+    """The plots to take, and the length of their texts."""
 
     plot_limit: int | None = Field(2_000, ge=1, description="Emo Pillars 4: plots taken, by content hash; null: all")
     plot_words: int = Field(3_000, ge=50, description="ours: words and marks of a plot that a prompt holds; cut beyond")
@@ -191,14 +191,14 @@ class PlotRules(Part):
 
 
 class UtterancePrompt(Part):
-    """What a prompt for utterances asks for."""
+    """The request of a prompt for utterances."""
 
     emotional: int = Field(8, ge=1, description="Emo Pillars 3.2, B: utterances of various emotions for each actor")
     neutral: int = Field(2, ge=0, description="Emo Pillars 3.2, B: neutral ones after them")
 
 
 class ExampleRules(Part):
-    """Which labels and utterances make the data set, and its splits."""
+    """The labels and utterances of the data set, and its splits."""
 
     least_level: float = Field(0.3, ge=0, le=1, description="Emo Pillars 4: labels from here on are kept")
     split_by: Literal["plot", "utterance"] = Field(
@@ -210,7 +210,7 @@ class ExampleRules(Part):
 
 
 class SentenceFiles(Part):
-    """Whose embeddings are exported, and where."""
+    """The sentences whose embeddings are exported, and their file."""
 
     sentences: str | None = Field(
         None, description="5.1.4: JSON of a dialogue's id to its sentences, as IEMOCAP's; its embeddings are exported"

@@ -20,7 +20,7 @@ from udfs.llm_kinds import kind_of
 from udfs.llm_requests import TOGETHER, UNAVAILABLE
 
 if TYPE_CHECKING:
-    from udfs.llm_kinds import Source
+    from udfs.llm_kinds import ModelSource
 
 PROMPTS_PER_MINUTE = 10
 """Throughput of one core with the smallest model, for planning batches. A GPU is faster."""
@@ -180,7 +180,7 @@ def passage_scores(passages: DataFrame, run: StageRun, model: str) -> DataFrame:
     return answer_passages(passages, **run.model(model).arguments)
 
 
-def source(run: StageRun, name: str, llm: LlmSettings) -> "Source":
+def source(run: StageRun, name: str, llm: LlmSettings) -> "ModelSource":
     """Return the source of answers of the model ``models.<name>``."""
     from udfs.generate import source_of
 

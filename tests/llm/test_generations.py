@@ -21,7 +21,7 @@ from etl.pipeline.tables.model import AND_ALSO
 from etl.publishing.views import all_views
 from tests.llm_servers import RecordedServer, as_the_dialect_answers, prompt_of
 from udfs.generate import SCHEMA, generate_answers, source_of
-from udfs.llm_kinds import Source
+from udfs.llm_kinds import ModelSource
 from udfs.llm_requests import UNAVAILABLE
 
 GREEDY = DecodingSettings(max_new_tokens=20, repetition_penalty=1.03)
@@ -171,8 +171,8 @@ def test_a_server_that_is_away_stops_the_stage_before_its_work() -> None:
 def test_a_served_model_is_its_name(tmp_path) -> None:
     resolved = resolve("openai:org/model-7b", tmp_path)
     assert resolved.identity == "openai:org/model-7b"
-    assert not Source("", resolved.identity).kind.in_files
-    assert Source("", "pkg:x==1#sha256:0").kind.in_files
+    assert not ModelSource("", resolved.identity).kind.in_files
+    assert ModelSource("", "pkg:x==1#sha256:0").kind.in_files
     with pytest.raises(InputError, match="not a model URI"):
         resolve("openai:", tmp_path)
 

@@ -6,8 +6,8 @@ import duckdb
 import pyarrow as pa
 import pytest
 
-from conf.care_settings import PriceSettings
 from conf.errors import InputError
+from conf.maintenance_settings import PriceSettings
 from conf.settings import load_settings
 from etl.emo_pillars.steps import actors
 from etl.pipeline.tables import Table

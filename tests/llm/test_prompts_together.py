@@ -20,7 +20,7 @@ from etl.pipeline.stages import Incremental
 from jobs import all_stages
 from tests.llm_servers import RecordedServer, asking, prompt_of
 from udfs.generate import TRIED, answers_of, generate_answers, source_of, spread, used_parameters
-from udfs.llm_kinds import Source
+from udfs.llm_kinds import ModelSource
 from udfs.llm_requests import TOGETHER, UNAVAILABLE, Answer, Request
 
 GREEDY = DecodingSettings(max_new_tokens=20)
@@ -159,7 +159,7 @@ def test_fields_that_a_server_refuses_are_left_out_and_others_added(spark: Spark
     ],
 )
 def test_a_penalty_that_a_server_does_not_know_is_said(identity, dialect, penalty, not_sent) -> None:
-    source = Source("", identity, LlmSettings(server=ServerSettings(dialect=dialect)))
+    source = ModelSource("", identity, LlmSettings(server=ServerSettings(dialect=dialect)))
     parameters = DecodingSettings(repetition_penalty=penalty).text()
     stored = used_parameters(source, parameters)
     assert json.loads(stored).get("not_sent") == not_sent
