@@ -137,10 +137,10 @@ PRESETS: dict[str, dict[str, Any]] = {
 class WorthWeights(Part):
     """Exponents of the parts of what a dialogue is worth, whose product ranks the dialogues; 0 leaves a part out."""
 
-    emotion: float = Field(1.0, ge=0, description="ours: the dialogue's weak confidence in emotions")
+    emotion: float = Field(0.5, ge=0, description="ours: the dialogue's weak confidence in emotions")
     certainty: float = Field(2.0, ge=0, description="ours: the probability that all its borders are right")
     content: float = Field(1.0, ge=0, description="ours: how much it says")
-    exchange: float = Field(2.0, ge=0, description="ours: how many turns take up the turn before")
+    exchange: float = Field(3.0, ge=0, description="ours: how many turns take up the turn before")
     variety: float = Field(1.0, ge=0, description="ours: the share of turns that are no formulas")
 
 
