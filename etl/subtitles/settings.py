@@ -35,17 +35,20 @@ class CleaningRule(NamedTuple):
     values: dict[str, Any]
 
 
-def rule(default: Any, provenance: Provenance, *, added: bool = False, **about: Any) -> Any:
+def rule(default: Any, provenance: Provenance, *, reason: str = "", added: bool = False, **about: Any) -> Any:
     """Return the field of a setting of the cleaning rules.
 
     Args:
         default: its value in the preset ``released``.
         provenance: where the rule comes from.
+        reason: of the ledger's rows, where it removes turns or dialogues; its description ends with it.
         added: whether a later version added the rule, off by default (`conf.section.added`).
         about: ``paper`` and ``trusted``, its values in those presets where they differ; description and limits.
     """
     values = {name: about.pop(name) for name in PRESETS if name in about}
     extra: dict[str, Any] = {"provenance": provenance, "presets": values, "added": added}
+    if reason:
+        about["description"] = f"{about['description']} (reason: {reason})"
     return Field(default, json_schema_extra=extra, **about)
 
 
@@ -89,7 +92,10 @@ class CleaningSettings(Section):
         description="ours: I read as l, l as I, D as O (scanned subtitles), English only",
     )
     repeated_turns: Literal["previous", "dialogue", "off"] = rule(
-        "previous", Provenance.PAPER, description="a turn that says again what the previous (or any earlier) turn said"
+        "previous",
+        Provenance.PAPER,
+        reason="repeated_turn",
+        description="a turn that says again what the previous (or any earlier) turn said",
     )
     repeated_match: Literal["exact", "words"] = rule(
         "exact",
@@ -100,15 +106,21 @@ class CleaningSettings(Section):
     repeated_min_words: int = rule(
         1, Provenance.OURS, paper=1, trusted=4, ge=1, description="ours: shorter turns may repeat; trusted: 4"
     )
-    previously_on: bool = rule(True, Provenance.PAPER, description="EDOS 3.1: turns that start with previous(ly) on go")
+    previously_on: bool = rule(
+        True, Provenance.PAPER, reason="previously_on", description="EDOS 3.1: turns that start with previous(ly) on go"
+    )
     min_characters: int | None = rule(
         2,
         Provenance.PAPER,
+        reason="too_short",
         trusted=1,
         description="EDOS 3.1: shortest turn, in the unit that length_in names; null: no limit",
     )
     max_characters: int | None = rule(
-        100, Provenance.PAPER, description="EDOS 3.1: longest turn, in the unit that length_in names; null: no limit"
+        100,
+        Provenance.PAPER,
+        reason="too_long",
+        description="EDOS 3.1: longest turn, in the unit that length_in names; null: no limit",
     )
     length_in: Literal["characters", "tokens"] = rule(
         "tokens",
@@ -116,7 +128,9 @@ class CleaningSettings(Section):
         paper="characters",
         description="unit of the lengths; released rows: tokens; paper: characters",
     )
-    min_alphabetic_share: float | None = rule(0.6, Provenance.PAPER, ge=0, le=1, description="EDOS 3.1")
+    min_alphabetic_share: float | None = rule(
+        0.6, Provenance.PAPER, reason="too_few_letters", ge=0, le=1, description="EDOS 3.1"
+    )
     letters_among: Literal["all", "visible", "words"] = rule(
         "all",
         Provenance.PAPER,
@@ -128,6 +142,7 @@ class CleaningSettings(Section):
     min_distinct_share: float | None = rule(
         0.6667,
         Provenance.RELEASED,
+        reason="repetitive_tokens",
         paper=None,
         trusted=None,
         ge=0,
@@ -137,6 +152,7 @@ class CleaningSettings(Section):
     min_local_distinct_share: float | None = rule(
         None,
         Provenance.OURS,
+        reason="repetitive_tokens",
         paper=None,
         trusted=0.5,
         ge=0,
@@ -149,6 +165,7 @@ class CleaningSettings(Section):
     repetitive_share: float | None = rule(
         None,
         Provenance.PAPER,
+        reason="repetitive_tokens",
         paper=0.5,
         ge=0,
         le=1,
@@ -157,6 +174,7 @@ class CleaningSettings(Section):
     cues_end_dialogue: bool = rule(
         False,
         Provenance.PAPER,
+        reason="nothing_said",
         paper=True,
         description="EDOS 3.1 to the letter, paper: true; false: a bare name or sound goes alone",
     )
@@ -173,13 +191,18 @@ class CleaningSettings(Section):
         trusted=True,
         description="ours: the turns after a removed one become a dialogue of their own; trusted: true",
     )
-    drop_songs: bool = rule(True, Provenance.OURS, paper=False, description="ours: sung turns go")
+    drop_songs: bool = rule(True, Provenance.OURS, reason="song", paper=False, description="ours: sung turns go")
     drop_credits: bool = rule(
-        True, Provenance.OURS, paper=False, description="ours: credits, adverts, notes of uploaders, episode titles go"
+        True,
+        Provenance.OURS,
+        reason="credit",
+        paper=False,
+        description="ours: credits, adverts, notes of uploaders, episode titles go",
     )
     drop_quoted: bool = rule(
         True,
         Provenance.RELEASED,
+        reason="quotation",
         paper=False,
         description="turns that begin with a quotation mark go: read or sung; paper: false",
     )
@@ -191,24 +214,42 @@ class CleaningSettings(Section):
         description="ours: drop_quoted takes turns that open with a mark; trusted: those quoted to their end",
     )
     drop_inner_labels: bool = rule(
-        True, Provenance.OURS, paper=False, description="ours: turns in which a label names a second speaker go"
+        True,
+        Provenance.OURS,
+        reason="second_speaker",
+        paper=False,
+        description="ours: turns in which a label names a second speaker go",
     )
     max_turn_frequency: int | None = rule(
         100,
         Provenance.RELEASED,
+        reason="frequent_turn",
         paper=None,
         trusted=None,
         ge=1,
         description="occurrences of one text that stay (their file is named reduce_freq); paper: null",
     )
-    min_turns: int = rule(2, Provenance.PAPER, ge=1, description="EDOS 3.1: dialogues left with one turn go")
-    excluded_genres: tuple[str, ...] = rule(("Documentary",), Provenance.PAPER, description="EDOS 3.1")
+    min_turns: int = rule(
+        2,
+        Provenance.PAPER,
+        reason="no_turns_left, one_turn_left",
+        ge=1,
+        description="EDOS 3.1: dialogues left with one turn go",
+    )
+    excluded_genres: tuple[str, ...] = rule(
+        ("Documentary",), Provenance.PAPER, reason="documentary and the like", description="EDOS 3.1"
+    )
     drop_silent_films: bool = rule(
-        True, Provenance.OURS, paper=False, description="ours: films before 1930 whose texts stand alone go"
+        True,
+        Provenance.OURS,
+        reason="silent_film",
+        paper=False,
+        description="ours: films before 1930 whose texts stand alone go",
     )
     min_address_share: float | None = rule(
         0.03,
         Provenance.OURS,
+        reason="narration",
         paper=None,
         ge=0,
         le=1,
@@ -217,6 +258,7 @@ class CleaningSettings(Section):
     drop_wrong_years: bool = rule(
         False,
         Provenance.OURS,
+        reason="wrong_year",
         paper=False,
         trusted=True,
         description="ours: films with sound dated before 1927 go; trusted: true",
@@ -224,6 +266,7 @@ class CleaningSettings(Section):
     max_unknown_words: float | None = rule(
         None,
         Provenance.OURS,
+        reason="broken_words",
         paper=None,
         trusted=0.07,
         ge=0,
@@ -233,26 +276,35 @@ class CleaningSettings(Section):
     max_unended_turns: float | None = rule(
         None,
         Provenance.OURS,
+        reason="no_end_marks",
         paper=None,
         trusted=0.5,
         ge=0,
         le=1,
         description="ours: English films with more turns without an end mark go; trusted: 0.5",
     )
-    exact_duplicates: bool = rule(True, Provenance.PAPER, description="EDOS 3.1: the first copy across films stays")
+    exact_duplicates: bool = rule(
+        True, Provenance.PAPER, reason="duplicate", description="EDOS 3.1: the first copy across films stays"
+    )
     near_duplicates: bool = rule(
-        True, Provenance.OURS, paper=False, description="ours: between uploads of one film; paper: false"
+        True,
+        Provenance.OURS,
+        reason="near_duplicate",
+        paper=False,
+        description="ours: between uploads of one film; paper: false",
     )
     near_duplicate_jaccard: float = rule(0.8, Provenance.OURS, ge=0, le=1, description="ours: on word shingles")
     corpus_duplicates: bool = rule(
         False,
         Provenance.OURS,
+        reason="near_duplicate_in_corpus",
         paper=False,
         description="ours: of dialogues of any films with that Jaccard similarity the first by id stays",
     )
     min_certainty: float | None = rule(
         None,
         Provenance.OURS,
+        reason="uncertain_turn",
         paper=None,
         trusted=0.3,
         ge=0,
@@ -262,7 +314,11 @@ class CleaningSettings(Section):
         " (docs/edos.md); null: all turns stay",
     )
     drop_profane: bool = rule(
-        False, Provenance.OURS, paper=False, description="ours: dialogues with a word of conf/profanity.txt go"
+        False,
+        Provenance.OURS,
+        reason="profanity",
+        paper=False,
+        description="ours: dialogues with a word of conf/profanity.txt go",
     )
 
     @model_validator(mode="before")
