@@ -51,9 +51,8 @@ def label_studio_config(taxonomy: Taxonomy) -> str:
         view, "Choices", name=LABEL, toName="dialogue", value="$options", choice="single-radio", required="true"
     )
     below_other = {"visibleWhen": "choice-selected", "whenTagName": LABEL, "whenChoiceValue": OTHER}
-    other = ElementTree.SubElement(
-        view, "Choices", name="other", toName="dialogue", choice="single-radio", **below_other
-    )
+    choices = {"name": "other", "toName": "dialogue", "choice": "single-radio"}
+    other = ElementTree.SubElement(view, "Choices", choices | below_other)
     for name in taxonomy.names:
         ElementTree.SubElement(other, "Choice", value=name)
     own = {"name": "own", "toName": "dialogue", "placeholder": "or your own word", "maxSubmissions": "1"}
