@@ -85,7 +85,7 @@ def made(spark: SparkSession) -> Made:
         spark.createDataFrame(examples, tables.EXAMPLES.schema),
         spark.createDataFrame(contextual, tables.CONTEXTUAL_EXAMPLES.schema),
         spark.createDataFrame(stories, tables.PLOTS.schema),
-        {step.name: spark.createDataFrame(rows[step.name], step.table.schema) for step in SYNTHESIS},
+        {step.name: spark.createDataFrame(rows.get(step.name, []), step.table.schema) for step in SYNTHESIS},
     )
 
 
