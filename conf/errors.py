@@ -4,7 +4,7 @@ from conf.redaction import redacted
 
 
 class InputError(ValueError):
-    """Bad input or settings: one line, in which secrets are hidden.
+    """An error in input or settings: a message of one line, in which secrets are hidden.
 
     Attributes:
         status: the exit status of a command that it ends.
@@ -27,12 +27,12 @@ def reason_of(error: object) -> str:
 
 
 class LossError(InputError):
-    """A stage would lose more of its rows than the settings allow, and has deleted none: exit status 3."""
+    """An error that a stage would lose more rows than the settings allow; it has deleted none: exit status 3."""
 
     status = 3
 
 
 class InUseError(InputError):
-    """Another run works at the same place: exit status 4. The same command may succeed later."""
+    """An error that another run holds the lock: exit status 4. The same command may succeed later."""
 
     status = 4

@@ -6,14 +6,14 @@ from conf.section import Part, fixed, outside
 
 
 class FormPosting(Part):
-    """Where a questionnaire is written."""
+    """The location of a questionnaire's files."""
 
     folder: str | None = Field(None, description="of the exported files; null: annotation/ beside the tables")
     post_to: str | None = Field(None, description="URL that the page sends answers to; null: it offers a download")
 
 
 class FormAnswers(Part):
-    """Which answers to a questionnaire count."""
+    """The rules by which answers to a questionnaire are counted."""
 
     batches: tuple[str, ...] = outside((), description="key files of the batches that went out, or folders of them")
     answers: tuple[str, ...] = outside((), description="the page's answer files (.json, .jsonl, .csv), or folders")
@@ -22,6 +22,6 @@ class FormAnswers(Part):
 
 
 class FormSettings(FormAnswers, FormPosting):
-    """A questionnaire on the annotation page: where it is written and which answers count."""
+    """A questionnaire on the annotation page: its location and the rules for its answers."""
 
     seed: int = fixed(13, description="of what is drawn, and of its order")

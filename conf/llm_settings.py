@@ -130,7 +130,7 @@ class ServerSettings(Section):
 
 
 class LlmSettings(Section):
-    """How to call ``models.generator``; no setting here changes a prompt."""
+    """Settings for calling ``models.generator``; none of them changes a prompt."""
 
     batch_size: int = Field(8, ge=1, description="prompts that a local model answers at once")
     precision: Literal["auto", "fp32", "bf16", "fp16"] = Field(

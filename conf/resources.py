@@ -14,7 +14,7 @@ _declared: ContextVar[tuple[str, tuple[str, ...]] | None] = ContextVar("declared
 
 
 class UndeclaredResourceError(RuntimeError):
-    """A stage reads a file that it does not declare, so that a change of it would not re-run the stage."""
+    """An error that a stage reads a file that it does not declare: a change of it would not re-run the stage."""
 
 
 def text(name: str) -> str:

@@ -10,7 +10,7 @@ ANY_COUNTRY = "any"
 
 
 class SafetySettings(Section):
-    """Which help the fixed answers name, and what looks for danger (docs/safety.md)."""
+    """The helplines of the fixed answers, and the danger classifier (docs/safety.md)."""
 
     country: str | None = Field(
         None, description="GB, US, ...: whose emergency numbers are named (conf/safety/hotlines.csv); null: any"

@@ -16,9 +16,9 @@ from typing import Any
 from pydantic import BaseModel, Field, ValidationError, model_validator
 from pydantic.fields import FieldInfo
 
-from conf.care_settings import CheckSettings, MaintenanceSettings, PriceSettings
 from conf.errors import InputError
 from conf.llm_settings import LlmSettings
+from conf.maintenance_settings import CheckSettings, MaintenanceSettings, PriceSettings
 from conf.model_settings import ModelSettings
 from conf.removed_settings import Removed, removed
 from conf.safety_settings import SafetySettings
@@ -428,7 +428,7 @@ def _nested(key: str, value: Any) -> dict[str, Any]:
 
 
 def _laid_over(below: dict[str, Any], above: dict[str, Any]) -> dict[str, Any]:
-    """``above`` over ``below``: mappings merge (except free-form Spark configuration keys), others replace."""
+    """Return ``above`` laid over ``below``: mappings merge, but for free-form Spark configuration; others replace."""
     merged = dict(below)
     for key, value in above.items():
         old = merged.get(key)

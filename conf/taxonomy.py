@@ -117,7 +117,7 @@ def _problem(problem: Any) -> str:
 
 
 def edos_labels() -> tuple[str, ...]:
-    """The 41 labels of EDOS in id order: 32 emotions, 8 empathetic response intents, neutral (EDOS 1)."""
+    """Return the 41 labels of EDOS in id order: 32 emotions, 8 empathetic response intents, neutral (EDOS 1)."""
     return load_taxonomy("edos").names
 
 
@@ -141,7 +141,7 @@ def _parsed(content: str) -> tuple[dict[str, str], ...]:
 
 
 def goemotions_labels() -> tuple[str, ...]:
-    """The 28 labels of GoEmotions in id order, neutral last (Emo Pillars 4)."""
+    """Return the 28 labels of GoEmotions in id order, neutral last (Emo Pillars 4)."""
     return tuple(row["label"] for row in sorted(_rows("goemotions"), key=lambda row: int(row["id"])))
 
 
@@ -156,7 +156,7 @@ def goemotions_groups() -> dict[str, str]:
 
 
 def goemotions_mapping() -> dict[str, str | None]:
-    """A label out of the taxonomy to the one it counts as; None: it has no close match and is left out."""
+    """Return the label that each label outside the taxonomy counts as; None: it has no close match and is left out."""
     return {row["raw"]: row["label"] or None for row in _rows("goemotions_mapping")}
 
 

@@ -12,12 +12,12 @@ _CODE = re.compile(r"[a-z]{2,3}(_[a-z]{2,4})?")
 
 
 def words(name: str) -> tuple[str, ...]:
-    """The entries of ``conf/<name>.txt``, lower case, in the file's order, each once."""
+    """Return the entries of ``conf/<name>.txt``, lower case, in the file's order, each once."""
     return tuple(dict.fromkeys(entry.lower() for entry in cased_words(name)))
 
 
 def words_in_languages(languages: Iterable[str], name: str) -> tuple[str, ...]:
-    """The entries of a list in each language that has it, in order: ``conf/<name>.txt`` for English.
+    """Return the entries of a list in each language that has it, in order: ``conf/<name>.txt`` for English.
 
     Other languages have theirs as ``conf/languages/<language>/<name>.txt``.
     """
@@ -35,7 +35,7 @@ def _lists(language: str) -> set[str]:
 
 
 def cased_words(name: str) -> tuple[str, ...]:
-    """The entries of ``conf/<name>.txt`` as they are written, in the file's order, each once."""
+    """Return the entries of ``conf/<name>.txt`` as they are written, in the file's order, each once."""
     return entries_of(text(f"{name}.txt"))
 
 

@@ -10,7 +10,7 @@ from conf.errors import InputError, message_line
 
 MOST_BYTES = 4 << 20
 MOST_NODES = 100_000
-"""Of a file with its aliases expanded: a few hundred bytes of aliases may stand for billions of nodes."""
+"""Most nodes of a file with its aliases expanded: a few hundred bytes of aliases may stand for billions."""
 MOST_DEPTH = 100
 
 

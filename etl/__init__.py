@@ -2,5 +2,5 @@
 
 DATA_SETS = ("subtitles", "edos", "emo_pillars", "augesc", "replies")
 """The folders of data sets, in the order of their stages where dependencies leave a choice."""
-WITH_TABLES = (*DATA_SETS, "llm")
-"""The folders that declare tables, in their module ``tables``."""
+WITH_TABLES = (*(f"{folder}.tables" for folder in (*DATA_SETS, "llm")), "emo_pillars.steps")
+"""The modules that declare tables."""

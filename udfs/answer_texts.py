@@ -15,7 +15,7 @@ TOO_LONG = "answer_too_long"
 FAULTS = (CUT_OFF, NO_ANSWER, EMPTY, TOO_LONG)
 """Why a text has no answer: the thought does not end, nothing follows it, the text is blank or too long."""
 MOST_CHARACTERS = 20_000
-"""Of an answer, and ten times as many with its thoughts: the expressions that take answers apart need squared time in
+"""Longest answer; ten times as many with its thoughts: the expressions that take answers apart need squared time in
 the worst case. 1,500 tokens, the longest answer that a prompt asks for, have some 7,000."""
 
 _NAMES = (
@@ -62,8 +62,8 @@ _TURN_START = re.compile(
 )
 
 
-class Said(NamedTuple):
-    """What a text says.
+class ExtractedAnswer(NamedTuple):
+    """The answer in a model's text, or why it has none.
 
     Attributes:
         text: the answer; None without one.
@@ -76,7 +76,7 @@ class Said(NamedTuple):
     thought: bool = False
 
 
-def answer_in(text: str) -> Said:
+def answer_in(text: str) -> ExtractedAnswer:
     """Return the answer in a model's text.
 
     Thoughts are removed wherever they stand: between tags (``<think>``, ``<thinking>``, ``<reasoning>``, ``[THINK]``
@@ -85,14 +85,14 @@ def answer_in(text: str) -> Said:
     model's turn.
     """
     if not text.strip():
-        return Said(None, EMPTY)
-    said = _said(text) if len(text) <= 10 * MOST_CHARACTERS else Said(None, TOO_LONG)
-    return Said(None, TOO_LONG, said.thought) if len(said.text or "") > MOST_CHARACTERS else said
+        return ExtractedAnswer(None, EMPTY)
+    said = _extracted(text) if len(text) <= 10 * MOST_CHARACTERS else ExtractedAnswer(None, TOO_LONG)
+    return ExtractedAnswer(None, TOO_LONG, said.thought) if len(said.text or "") > MOST_CHARACTERS else said
 
 
-def _said(text: str) -> Said:
+def _extracted(text: str) -> ExtractedAnswer:
     if not _MARKS.search(text):
-        return Said(text)
+        return ExtractedAnswer(text)
     left, open_thought = _final_channel(text)
     thought = left != text
     tagged, unclosed = _untagged(_END.sub("</think>", _BEGIN.sub("<think>", left)))
@@ -100,11 +100,11 @@ def _said(text: str) -> Said:
     thought = thought or tagged != left
     answer = _without_template(tagged)
     if answer.strip():
-        return Said(answer if thought or answer != text else text, None, thought)
-    return Said(None, (CUT_OFF if unclosed else NO_ANSWER) if thought else EMPTY, thought)
+        return ExtractedAnswer(answer if thought or answer != text else text, None, thought)
+    return ExtractedAnswer(None, (CUT_OFF if unclosed else NO_ANSWER) if thought else EMPTY, thought)
 
 
-def whole_answer(answer_start: str, text: str) -> Said:
+def whole_answer(answer_start: str, text: str) -> ExtractedAnswer:
     """Return the answer with its dictated start, which a model that has thought first may repeat or go on from."""
     said = answer_in(text)
     if said.text is None:

@@ -7,7 +7,7 @@ from typing import TypeVar
 from conf.redaction import redacted
 
 MOST_CHARACTERS = 500
-"""Of a text from a server, a model or an error that enters a table, a log or a message."""
+"""Longest text from a server, a model or an error in a table, a log or a message."""
 REFUSED = "refused: "
 """Start of the error of a request that would be refused again: only another model, prompt or setting cures it."""
 _READ_AT_MOST = 4 * MOST_CHARACTERS

@@ -14,7 +14,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from conf.llm_settings import DecodingSettings, LlmSettings
-from udfs.llm_kinds import Source
+from udfs.llm_kinds import ModelSource
 from udfs.llm_requests import REQUEST, TEMPLATE, TOGETHER, Answer, Generator, Request, UnavailableError
 from udfs.predict import gathered
 
@@ -29,20 +29,20 @@ GATHERED_ROWS = 1024
 """Minimum number of prompts that are sorted by length together, for any Arrow batch size of the session."""
 
 
-def source_of(model_path: str, identity: str, settings: LlmSettings, threads: int = 1, workers: int = 1) -> Source:
+def source_of(model_path: str, identity: str, settings: LlmSettings, threads: int = 1, workers: int = 1) -> ModelSource:
     """Return the source of a resolved model, on the driver, and check its server.
 
     Raises:
         InputError: The server is unreachable, refuses the key or lacks the model.
     """
     key = os.environ.get(settings.server.key_variable) or None
-    source = Source(model_path, identity, settings, threads, workers, key)
+    source = ModelSource(model_path, identity, settings, threads, workers, key)
     if source.kind.check is not None:
         source.kind.check(source)
     return source
 
 
-def generate_answers(requests: DataFrame, source: Source, partitions: int = 0) -> DataFrame:
+def generate_answers(requests: DataFrame, source: ModelSource, partitions: int = 0) -> DataFrame:
     """Return the answers to the requests as rows of `SCHEMA`; a failed request has an error and no text.
 
     Args:
@@ -54,8 +54,8 @@ def generate_answers(requests: DataFrame, source: Source, partitions: int = 0) -
     def ask(frames: Iterable[pd.DataFrame]) -> Iterator[pd.DataFrame]:
         generator: Generator = source.generator()
         for frame in gathered(frames, GATHERED_ROWS):
-            found, away = answers_of(generator, frame)
-            generator = Away(away) if away else generator
+            found, unavailable = answers_of(generator, frame)
+            generator = UnavailableGenerator(unavailable) if unavailable else generator
             answers = pd.DataFrame(found, columns=list(Answer._fields), index=frame.index)
             answers = answers.astype({"prompt_tokens": "Int32", "answer_tokens": "Int32"})
             used = frame["parameters"].map(lambda one: used_parameters(source, one))
@@ -82,7 +82,7 @@ def spread(requests: DataFrame, partitions: int) -> DataFrame:
     return requests.repartitionByRange(partitions, *order).sortWithinPartitions(*order)
 
 
-def used_parameters(source: Source, parameters: str) -> str:
+def used_parameters(source: ModelSource, parameters: str) -> str:
     """Return parameters as JSON as they are stored: with what the model did not get of them, or got beside them."""
     beside = source.kind.beside(source, DecodingSettings.model_validate_json(parameters))
     if not beside:
@@ -101,18 +101,18 @@ def answers_of(generator: Generator, frame: pd.DataFrame) -> tuple[list[Answer],
     order = sorted(range(len(frame)), key=lambda place: (lengths[place], place))
     first = sorted(order[:TRIED])
     others = sorted(order[TRIED:])
-    tried, away = answers_to(generator, frame.iloc[first])
+    tried, unavailable = answers_to(generator, frame.iloc[first])
     errors = {answer.error for answer in tried}
-    if away is None and len(errors) == 1 and None not in errors:
-        away = f"the first {TRIED} prompts fail alike: {errors.pop()}"
-        tried = UnavailableError(away).all_answers(TRIED)
-    rest, later = answers_to(Away(away) if away else generator, frame.iloc[others])
+    if unavailable is None and len(errors) == 1 and None not in errors:
+        unavailable = f"the first {TRIED} prompts fail alike: {errors.pop()}"
+        tried = UnavailableError(unavailable).all_answers(TRIED)
+    rest, later = answers_to(UnavailableGenerator(unavailable) if unavailable else generator, frame.iloc[others])
     found = dict(zip([*first, *others], [*tried, *rest], strict=True))
-    return [found[place] for place in range(len(frame))], away or later
+    return [found[place] for place in range(len(frame))], unavailable or later
 
 
 @dataclass(frozen=True)
-class Away:
+class UnavailableGenerator:
     """A generator that is no longer asked, and why."""
 
     reason: str
@@ -131,7 +131,7 @@ def answers_to(generator: Generator, frame: pd.DataFrame) -> tuple[list[Answer],
     for place, parameters in enumerate(frame["parameters"]):
         places_of.setdefault(parameters, []).append(place)
     found: dict[int, Answer] = {}
-    away: str | None = None
+    unavailable: str | None = None
     for parameters, places in places_of.items():
         decoding = DecodingSettings.model_validate_json(parameters)
         asked = [
@@ -139,9 +139,9 @@ def answers_to(generator: Generator, frame: pd.DataFrame) -> tuple[list[Answer],
             for _, row in frame.iloc[places].iterrows()
         ]
         try:
-            answers = (Away(away) if away else generator).answers(asked, decoding)
+            answers = (UnavailableGenerator(unavailable) if unavailable else generator).answers(asked, decoding)
         except UnavailableError as error:
-            away = str(error)
+            unavailable = str(error)
             answers = error.all_answers(len(asked))
         found.update(zip(places, answers, strict=True))
-    return [found.get(place) or Answer(None, error="no answer") for place in range(len(frame))], away
+    return [found.get(place) or Answer(None, error="no answer") for place in range(len(frame))], unavailable

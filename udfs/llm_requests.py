@@ -49,7 +49,7 @@ class Answer(NamedTuple):
 
 
 class UnavailableError(RuntimeError):
-    """The model is not available.
+    """An error that the model is not available.
 
     Attributes:
         answers: the answers that arrived before, in the order of the requests; None for the others.
@@ -66,7 +66,7 @@ class UnavailableError(RuntimeError):
 
 
 class Generator(Protocol):
-    """A backend.
+    """A backend that answers requests to a language model.
 
     It raises ``UnavailableError`` or another exception if it is not available. An error of a single request is part of
     its answer.

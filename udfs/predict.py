@@ -35,7 +35,7 @@ GATHERED_ROWS = 8192
 """Minimum number of rows that are sorted by length together, for any Arrow batch size of the session."""
 
 ROWS_AT_ONCE = 128
-"""Of these, rows that leave a CPU together, so that a run can tell how far a task is; a GPU would wait each time."""
+"""Number of rows that a CPU returns at once, which shows a task's progress; a GPU would wait each time."""
 
 Probabilities = NDArray[np.float32]
 Network = TypeVar("Network", bound=nn.Module)

@@ -14,7 +14,7 @@ from pyspark.sql import DataFrame
 from conf.llm_settings import DecodingSettings
 from udfs.answer_texts import answer_in
 from udfs.generate import GATHERED_ROWS
-from udfs.llm_kinds import Source
+from udfs.llm_kinds import ModelSource
 from udfs.llm_requests import Generator, Request
 from udfs.predict import gathered
 from udfs.session_files import one_line
@@ -30,7 +30,7 @@ Prompt = Callable[[Sequence[Mapping[str, str]], str], str]
 
 @dataclass
 class Talk:
-    """A talk; its id and the number of an utterance seed the utterance."""
+    """A conversation of two models; its id and the number of an utterance seed the utterance."""
 
     play_id: str
     turns: list[dict[str, str]] = field(default_factory=list)
@@ -68,7 +68,7 @@ def talks(
 
 def role_plays(
     plays: DataFrame,
-    sources: Mapping[str, Source],
+    sources: Mapping[str, ModelSource],
     prompt: Prompt,
     decoding: DecodingSettings,
     most: int,
@@ -96,5 +96,5 @@ def role_plays(
 
 
 @lru_cache(maxsize=1)
-def _speakers(pair: tuple[tuple[str, Source], ...]) -> dict[str, Generator]:
+def _speakers(pair: tuple[tuple[str, ModelSource], ...]) -> dict[str, Generator]:
     return {role: source.new_generator() for role, source in pair}

@@ -16,13 +16,19 @@ MOST_CHARACTERS = 100_000
 
 
 def prompt(name: str) -> str:
-    """The template ``conf/prompts/<name>.txt``, without the file's last line end."""
+    """Return the template ``conf/prompts/<name>.txt``, without the file's last line end."""
     return text(f"prompts/{name}{TEMPLATE}").rstrip("\n")
 
 
 def slots(template: str) -> set[str]:
-    """The names of a template's slots."""
+    """Return the names of a template's slots."""
     return set(SLOT.findall(template))
+
+
+def templates_of(folder: str) -> list[str]:
+    """Return the steps that have a template in a folder under ``conf/prompts``, sorted; see ``step_of``."""
+    known = {file.name for file in files(__package__).joinpath(folder).iterdir() if file.name.endswith(TEMPLATE)}
+    return sorted({step_of(name, known) for name in known})
 
 
 def replaced_prompts(folder: str, ours: str) -> dict[str, dict[str, str]]:

@@ -17,10 +17,25 @@ from udfs.answer_files import DDL, SCHEMA, answers_in
 def form_keys(spark: SparkSession, files: NamedFiles | Sequence[str], form: Form) -> DataFrame:
     """Return one row for each item of a form's exported batches, read from their key files."""
     ddl = f"batch_id string, purpose string, hit_id string, item_id string, {form.facts}"
+    return batch_keys(spark, files, ddl, form.purpose, form.fact_names).drop("purpose")
+
+
+def batch_keys(
+    spark: SparkSession, files: NamedFiles | Sequence[str], ddl: str, purpose: str, order: Sequence[str]
+) -> DataFrame:
+    """Return one row for each item of the batches of a purpose, read from their key files.
+
+    A later batch can repeat a HIT of an earlier one. Only the first by name is kept.
+
+    Args:
+        ddl: the columns of the key files.
+        purpose: the others' batches are left out.
+        order: columns that break a tie between rows of one batch.
+    """
     keys = json_lines(spark, files, ddl).drop("value", "broken")
-    known = keys.where(F.col("hit_id").isNotNull() & F.col("item_id").isNotNull() & (F.col("purpose") == form.purpose))
-    first = Window.partitionBy("hit_id", "item_id").orderBy("batch_id", *form.fact_names)
-    return known.withColumn("nth", F.row_number().over(first)).where(F.col("nth") == 1).drop("nth", "purpose")
+    known = keys.where(F.col("hit_id").isNotNull() & F.col("item_id").isNotNull() & (F.col("purpose") == purpose))
+    first = Window.partitionBy("hit_id", "item_id").orderBy("batch_id", *order)
+    return known.withColumn("nth", F.row_number().over(first)).where(F.col("nth") == 1).drop("nth")
 
 
 def counted_answers(
@@ -40,12 +55,12 @@ def counted_answers(
     judged = judged_answers(answers.withColumn("value", value), keys, rule)
     own = ("worker_id", "question", "value", "seconds", "submitted")
     rows = judged.where(F.col("fault").isNull()).select(*keys.columns, *own)
-    dropped = dropped_columns("answer", "place", F.col("fault"), 1, told_answer())
+    dropped = dropped_columns("answer", "place", F.col("fault"), 1, detail_of_answer())
     return Outcome(rows, judged.where(F.col("fault").isNotNull()).select(*dropped))
 
 
 class Rule(NamedTuple):
-    """Which answers count.
+    """The rule by which answers are counted.
 
     Attributes:
         questions: the valid values of each question; None for any.
@@ -105,7 +120,7 @@ def judged_answers(answers: DataFrame, keys: DataFrame, rule: Rule) -> DataFrame
     return judged if rule.keep_half_done else judged.withColumn("fault", F.coalesce("fault", half))
 
 
-def told_answer() -> Column:
+def detail_of_answer() -> Column:
     """Return the detail of a dropped answer: what the reader says, or the answer itself."""
     answer = F.concat_ws(", ", "worker_id", "hit_id", "item_id", "question", F.left("value", F.lit(100)))
     return F.coalesce("detail", answer)

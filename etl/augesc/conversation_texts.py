@@ -51,7 +51,7 @@ class Turn:
 
 
 @dataclass(frozen=True)
-class Parsed:
+class ParsedConversation:
     """A parsed conversation.
 
     Attributes:
@@ -132,7 +132,7 @@ def without_thoughts(text: str) -> str:
     return f"{head}{name}{said.text or ''}" if rest else said.text or ""
 
 
-def parse(text: str, task: str) -> Parsed:
+def parse(text: str, task: str) -> ParsedConversation:
     """Parse the utterances of a text with its prompt (AugESC 4.3, Format).
 
     Each line must begin with ``Human:`` or ``AI:``, after optional punctuation. Our parser also accepts blank lines,
@@ -167,7 +167,7 @@ def parse(text: str, task: str) -> Parsed:
                 turns.append(Turn(ROLES[speaker], spoken, strategy))
             else:
                 faulty.append(line)
-    return Parsed(tuple(turns), tuple(faulty))
+    return ParsedConversation(tuple(turns), tuple(faulty))
 
 
 def with_strategy(role: str, text: str) -> tuple[str | None, str]:
@@ -204,14 +204,14 @@ def spoken_on(speaker: str, line: str) -> list[tuple[str, str]]:
     return list(zip(speakers, pieces, strict=True))
 
 
-def _with_turns(before: tuple[Turn, ...], found: Sequence[tuple[str | None, str]]) -> Parsed:
+def _with_turns(before: tuple[Turn, ...], found: Sequence[tuple[str | None, str]]) -> ParsedConversation:
     """Return the turns of a prompt and of an answer in JSON, which may repeat the prompt's."""
     known = [(role, with_strategy(role, one_line(text))) for role, text in found if role is not None]
     turns = [Turn(role, text, strategy) for role, (strategy, text) in known if text]
     faulty = [one_line(text) or role or "" for role, text in found if role is None or not one_line(text)]
     if [_words_of(turn) for turn in turns[: len(before)]] == [_words_of(turn) for turn in before]:
         turns = turns[len(before) :]
-    return Parsed((*before, *turns), tuple(faulty))
+    return ParsedConversation((*before, *turns), tuple(faulty))
 
 
 def _words_of(turn: Turn) -> tuple[str, list[str]]:

@@ -24,11 +24,10 @@ from etl.publishing.exports import (
     CROISSANT,
     Manifest,
     RowKind,
-    export_folder,
     exported,
     fingerprint,
     first_row,
-    refuse_foreign,
+    replaced_folder,
 )
 from etl.publishing.pages import shown
 
@@ -73,8 +72,7 @@ def publish_augesc(conversations: DataFrame, queries: DataFrame, run: StageRun, 
     """
     lakehouse = Lakehouse(run.spark, run.lakehouse)
     folders = Folders(run.spark)
-    folder = export_folder(run.lakehouse.root, settings)
-    refuse_foreign(folders, folder, "augesc.publishing.folder")
+    folder = replaced_folder(run, settings, "augesc.publishing.folder")
     faults = lakehouse.read(FAULTS)
     content = {
         "tables": {table.name: lakehouse.identity(table) for table in (CONVERSATIONS, QUERIES, FAULTS)},

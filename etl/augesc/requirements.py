@@ -27,19 +27,19 @@ REQUIREMENTS = (
 
 
 def too_many_in_a_row(turns: Column, most: int) -> Column:
-    """Continuous Utterance Number: one speaker has too many utterances in a row."""
+    """Return whether one speaker has too many utterances in a row (Continuous Utterance Number)."""
     roles = F.array_join(F.transform(turns, lambda turn: F.left(turn["role"], F.lit(2))), ",")
     return F.concat(roles, F.lit(",")).rlike(rf"(\w\w,)\1{{{most}}}")
 
 
 def unbalanced(turns: Column, most: float) -> Column:
-    """Balanced Utterance Number: one speaker has more than ``most`` times the other's utterances."""
+    """Return whether one speaker has over ``most`` times the other's utterances (Balanced Utterance Number)."""
     seeker, supporter = (F.size(_of(turns, role)) for role in ("seeker", "supporter"))
     return F.greatest(seeker, supporter) > most * F.least(seeker, supporter)
 
 
 def has_role_words(turns: Column, words: Sequence[str]) -> Column:
-    """Role Words: an utterance contains the speakers' names, case-sensitively ("only human" does not count)."""
+    """Return whether an utterance contains the speakers' names (Role Words), by case: "only human" has none."""
     if not words:
         return F.lit(False)
     named = "|".join(rf"\Q{word}\E" for word in words)
@@ -48,7 +48,7 @@ def has_role_words(turns: Column, words: Sequence[str]) -> Column:
 
 
 def wrong_utterance_lengths(turns: Column, role: str, lengths: UtteranceLengths) -> Column:
-    """Seeker and Supporter Utterance Length: wrong average, too many short ones, one too long, or no utterances."""
+    """Return whether a role's utterances break Utterance Length: by average, short ones, the longest, or none."""
     tokens = F.transform(_of(turns, role), lambda turn: turn["tokens"])
     number = F.size(tokens)
     total = F.aggregate(tokens, F.lit(0), lambda total, one: total + one)

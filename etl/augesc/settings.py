@@ -20,20 +20,20 @@ Paths = Annotated[tuple[str, ...], BeforeValidator(_listed)]
 
 
 class TrainingDraw(Part):
-    """Which sessions a model is tuned on."""
+    """The draw of the sessions that a model is tuned on."""
 
     training: int = Field(100, ge=1, description="AugESC 4.1: sessions to tune on, even over the problem types")
     seed: int = fixed(13, description="of the training draw, with each session's id")
 
 
 class SessionRules(TrainingDraw):
-    """Which recorded sessions are read, and which of them a model is tuned on."""
+    """The recorded sessions to read, and the draw of those that a model is tuned on."""
 
     max_characters: int = fixed(60_000, ge=1, description="ours: a longer session is no chat of two people")
 
 
 class QueryRules(Section):
-    """Which posts begin a conversation; the lists of words are in ``conf/augesc``."""
+    """Filters of the posts that begin a conversation; the lists of words are in ``conf/augesc``."""
 
     min_tokens: int = fixed(10, ge=1, description="AugESC 4.2: NLTK word tokens")
     max_tokens: int = fixed(60, ge=1, description="AugESC 4.2: a longer query leads to longer utterances")
@@ -61,7 +61,7 @@ class SamplesPerQuery(Section):
 
 
 class AugmenterDecoding(DecodingSettings):
-    """AugESC 4.2; its 1,500 tokens are prompt and text together."""
+    """Decoding of the augmenter (AugESC 4.2); its 1,500 tokens are prompt and text together."""
 
     max_new_tokens: int = Field(1_500, ge=1, le=100_000)
     max_total_tokens: int | None = Field(1_500, ge=2)
@@ -72,7 +72,7 @@ class AugmenterDecoding(DecodingSettings):
 
 
 class UntunedDecoding(AugmenterDecoding):
-    """AugESC Table 1: longer texts lose coherence; the limit is on new tokens."""
+    """Decoding of the untuned model (AugESC Table 1: longer texts lose coherence); the limit is on new tokens."""
 
     max_new_tokens: int = Field(400, ge=1, le=100_000)
     max_total_tokens: int | None = Field(None, ge=2)
@@ -120,7 +120,7 @@ class RolePlaying(Baselines):
 
 
 class GenerationSettings(RolePlaying, Untuned, Augmenting):
-    """Which models generate conversations, and how (AugESC 4.2, 4.3, 6.1)."""
+    """Settings of the models that generate conversations (AugESC 4.2, 4.3, 6.1)."""
 
     methods: tuple[Literal["augmenter", "untuned", "role_models"], ...] = Field(
         ("augmenter", "untuned"),
@@ -141,7 +141,7 @@ class GenerationSettings(RolePlaying, Untuned, Augmenting):
 
 
 class UtteranceLengths(Section):
-    """AugESC 4.3, Utterance Length, in NLTK word tokens."""
+    """Limits on the lengths of utterances (AugESC 4.3), in NLTK word tokens."""
 
     least_average: int = Field(ge=0, description="a shorter utterance is a short one, too")
     most_average: int = fixed(50, ge=1)
@@ -170,7 +170,7 @@ class ChatSettings(Section):
 
 
 class WordStatistics(Part):
-    """Whose typical words are counted, and how many."""
+    """The roles whose typical words are counted, and their number."""
 
     sampled: int = Field(10_000, ge=1, description="AugESC 5.3: conversations of each set whose words are compared")
     prior_words: float = fixed(500, gt=0, description="ours: the sum of the priors of all words, for the log-odds")
@@ -184,26 +184,26 @@ class StatisticsSettings(WordStatistics):
 
 
 class FaultSample(Part):
-    """Which texts are looked at."""
+    """The sample of texts in which faults are measured."""
 
     sampled: int = Field(2_000, ge=1, description="texts of each method and source that are looked at, by hash")
 
 
 class Utterances(FaultSample):
-    """Which utterances of them are compared with others."""
+    """The utterances of these texts that are compared with others."""
 
     least_tokens: int = fixed(8, ge=1, description="a shorter utterance is about nothing that its embedding tells")
 
 
 class StatementPairs(Utterances):
-    """Which statements are asked about."""
+    """The pairs of statements that the entailment model judges."""
 
     related: float = fixed(0.5, ge=-1, le=1, description="cosine from which two statements are asked about")
     pairs: int = fixed(5, ge=0, description="pairs of statements of a speaker that are asked about, at most")
 
 
 class FaultLimits(FaultSample):
-    """From which scores on an utterance has a fault."""
+    """The least scores from which an utterance has a fault."""
 
     near: float = Field(
         0.12,
@@ -217,18 +217,18 @@ class FaultLimits(FaultSample):
 
 
 class FaultSettings(FaultLimits, StatementPairs):
-    """How faults of conversations are measured (AugESC 6.4); all ours, the paper found them by reading."""
+    """Settings for measuring faults of conversations (AugESC 6.4); all ours, the paper found them by reading."""
 
 
 class RatingDraw(Part):
-    """Which conversations are rated."""
+    """The draw of the conversations that are rated."""
 
     per_set: int = Field(60, ge=1, description="AugESC 6.3: conversations of each set")
     sessions_per_hit: int = fixed(5, ge=1, description="ours: conversations that one rater gets at a time")
 
 
 class RatingTest(Part):
-    """How the ratings of two sets are compared."""
+    """The statistical test of the ratings of two sets."""
 
     significance: float = Field(0.01, gt=0, lt=1, description="AugESC Table 3: Student's t-test")
 

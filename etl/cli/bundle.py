@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 PACKAGE = "edos-lakehouse"
 PREFIX = "edos_lakehouse_"
-CARE = f"{PREFIX}care"
+MAINTENANCE = f"{PREFIX}care"
 """The job that keeps the tables well."""
 NIGHTLY = f"{PREFIX}nightly"
 """The job that runs those of `NIGHTLY_GROUPS`, one after the other, and checks them."""
@@ -76,7 +76,12 @@ def load_resources(bundle: "Bundle") -> "Resources":
 
     stages = all_stages()
     resources = Resources()
-    jobs = {**databricks_jobs(stages), PUBLISH: publish_job(stages), NIGHTLY: nightly_job(), CARE: care_job()}
+    jobs = {
+        **databricks_jobs(stages),
+        PUBLISH: publish_job(stages),
+        NIGHTLY: nightly_job(),
+        MAINTENANCE: maintenance_job(),
+    }
     given = {name: str(bundle.variables.get(name) or "") for name in ("policy", "readers")}
     for name, job in jobs.items():
         made: Any = with_variables(job, **given)
@@ -140,7 +145,7 @@ def nightly_job() -> dict[str, Any]:
     }
 
 
-def care_job() -> dict[str, Any]:
+def maintenance_job() -> dict[str, Any]:
     """Return the job that runs ``maintain`` each week."""
     about = "Join small files and delete what no run reads any more."
     return {

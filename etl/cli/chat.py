@@ -19,7 +19,7 @@ from etl.safety.answers import chat_notice
 from etl.safety.conversation import SafeConversation
 from udfs.answer_texts import answer_in
 from udfs.generate import source_of
-from udfs.llm_kinds import Source
+from udfs.llm_kinds import ModelSource
 from udfs.llm_requests import Request
 from udfs.session_files import one_line
 
@@ -43,7 +43,7 @@ def open_chat(
     pair: str | None = None,
     say: Callable[[str], None] = print,
 ) -> int:
-    """Talk until the lines end; each turn goes to the end of a file where one is named.
+    """Converse until the lines end; append each turn to a file where one is named.
 
     Args:
         bot: esconv or augesc.
@@ -132,8 +132,8 @@ def converse(
         say(answer)
 
 
-def replies(source: Source, settings: Settings, seed: str) -> Reply:
-    """What a model says next; the same words get the same reply in one talk.
+def replies(source: ModelSource, settings: Settings, seed: str) -> Reply:
+    """Return a function that gives a model's next reply; the same words get the same reply in one talk.
 
     Raises:
         InputError: the model has no answer.
@@ -152,7 +152,7 @@ def replies(source: Source, settings: Settings, seed: str) -> Reply:
 
 
 def typed_lines(stream: IO[str]) -> Iterator[str]:
-    """Lines as they are typed, whatever bytes they hold, to the end of the stream."""
+    """Yield lines as they are typed, whatever bytes they hold, to the end of the stream."""
     if hasattr(stream, "reconfigure"):
         stream.reconfigure(errors="replace")
     while True:

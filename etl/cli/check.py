@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from conf.care_settings import CheckSettings
+from conf.maintenance_settings import CheckSettings
 from conf.settings import Settings
 from etl.pipeline.lineage import StageEvent, StageLog
 from etl.pipeline.planner import PipelineContext
@@ -19,7 +19,7 @@ FOUND = 5
 
 
 @dataclass(frozen=True)
-class Check:
+class RunCheck:
     """The result of one check.
 
     Attributes:
@@ -59,7 +59,7 @@ def check(settings: Settings, stages: Sequence[Stage], as_json: bool = False) ->
 
 def of_log(
     log_of: Callable[[Stage], StageLog], stages: Sequence[Stage], limits: CheckSettings, now: datetime
-) -> Iterator[Check]:
+) -> Iterator[RunCheck]:
     """Yield the checks that the rows of ``ops.stage_runs`` answer: state, age, rows, quarantined and dropped units."""
     newest: StageEvent | None = None
     for stage in stages:
@@ -70,7 +70,7 @@ def of_log(
         if state in ("failed", "stopped"):
             last = log.newest(stage.name)
             detail = (last.detail if last is not None else None) or "a run did not reach its end"
-            yield Check("state", stage.name, False, None, None, f"{state}: {detail}")
+            yield RunCheck("state", stage.name, False, None, None, f"{state}: {detail}")
         done = log.done(stage.name)
         if not done:
             continue
@@ -81,7 +81,7 @@ def of_log(
         yield _limited("age", newest.stage, age, limits.max_age_hours, "hours since the newest finished run")
 
 
-def _of_run(last: StageEvent, before: StageEvent | None, limits: CheckSettings) -> Iterator[Check]:
+def _of_run(last: StageEvent, before: StageEvent | None, limits: CheckSettings) -> Iterator[RunCheck]:
     rows_in = last.rows_in or 0
     if limits.max_quarantined_share is not None and last.rows_quarantined is not None and rows_in:
         share = last.rows_quarantined / rows_in
@@ -99,8 +99,8 @@ def _of_run(last: StageEvent, before: StageEvent | None, limits: CheckSettings) 
         yield _limited("dropped", last.stage, abs(now - then), limits.max_dropped_change, detail)
 
 
-def _limited(name: str, stage: str, value: float, limit: float, detail: str) -> Check:
-    return Check(name, stage, value <= limit, round(value, 4), limit, detail)
+def _limited(name: str, stage: str, value: float, limit: float, detail: str) -> RunCheck:
+    return RunCheck(name, stage, value <= limit, round(value, 4), limit, detail)
 
 
 def _shown(value: float | None) -> Any:

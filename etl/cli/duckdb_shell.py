@@ -39,7 +39,7 @@ WHERE schema_name = ? AND table_name = ? ORDER BY column_index
 
 
 @dataclass(frozen=True)
-class Answer:
+class StatementResult:
     """The result of a statement.
 
     Attributes:
@@ -71,7 +71,7 @@ def run_statements(lakehouse: "duckdb.DuckDBPyConnection", statements: Iterable[
             print("\n".join(shown(answer)))
 
 
-def answered(lakehouse: "duckdb.DuckDBPyConnection", statement: str) -> Answer:
+def answered(lakehouse: "duckdb.DuckDBPyConnection", statement: str) -> StatementResult:
     """Return the answer of a statement in DuckDB's SQL or, where that fails, in Spark's.
 
     Raises:
@@ -82,14 +82,14 @@ def answered(lakehouse: "duckdb.DuckDBPyConnection", statement: str) -> Answer:
     own = _own(statement)
     try:
         if own is not None and (rows := lakehouse.execute(*own).fetchall()):
-            return Answer([str(one[0]) for one in lakehouse.description or ()], iter(rows), whole=True)
+            return StatementResult([str(one[0]) for one in lakehouse.description or ()], iter(rows), whole=True)
         result = lakehouse.execute(statement)
     except duckdb.Error as error:
         try:
             result = lakehouse.execute(translated(statement))
         except Exception:  # what DuckDB says about the statement as it was typed is what helps
             raise InputError(one_line(error)) from None
-    return Answer([str(one[0]) for one in result.description or ()], _rows(result), whole=own is not None)
+    return StatementResult([str(one[0]) for one in result.description or ()], _rows(result), whole=own is not None)
 
 
 def _own(statement: str) -> tuple[str, list[str | None]] | None:
@@ -117,7 +117,7 @@ def one_line(error: Exception) -> str:
     return " ".join([lines[0] if lines else type(error).__name__, *proposals])
 
 
-def shown(answer: Answer) -> list[str]:
+def shown(answer: StatementResult) -> list[str]:
     """Return the lines of an answer: aligned, the first rows if there are many, and how many there are."""
     first = list(answer.rows) if answer.whole else list(islice(answer.rows, ROWS + 1))
     cut = not answer.whole and len(first) > ROWS

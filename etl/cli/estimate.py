@@ -29,7 +29,7 @@ PILOT_SHARES = (0.25, 1.0) * 3
 
 
 @dataclass(frozen=True)
-class Measured:
+class StageTiming:
     """A finished run of a stage: the units that it processed, its seconds, and those in which all cores had tasks.
 
     An older run, of whose tasks nothing is known, counts as busy all the time.
@@ -59,7 +59,7 @@ class Cost:
         return self.fixed + self.per_unit * units
 
 
-def measured(events: Sequence[StageEvent], grows: bool, cores: int) -> list[Measured]:
+def measured(events: Sequence[StageEvent], grows: bool, cores: int) -> list[StageTiming]:
     """Return a stage's finished runs that processed something.
 
     Args:
@@ -67,7 +67,7 @@ def measured(events: Sequence[StageEvent], grows: bool, cores: int) -> list[Meas
         grows: an incremental stage processes only new units, unless its rules, settings or models changed.
         cores: of the session that they ran in.
     """
-    runs: list[Measured] = []
+    runs: list[StageTiming] = []
     last: StageEvent | None = None
     for event in events:
         units = event.rows_in or 0
@@ -75,7 +75,7 @@ def measured(events: Sequence[StageEvent], grows: bool, cores: int) -> list[Meas
             units -= last.rows_in or 0
         if units > 0:
             busy = event.seconds if event.task_seconds is None else min(event.seconds, event.task_seconds / cores)
-            runs.append(Measured(units, event.seconds, busy))
+            runs.append(StageTiming(units, event.seconds, busy))
         last = event
     return runs
 
@@ -85,7 +85,7 @@ def _same_rules(first: StageEvent, second: StageEvent) -> bool:
     return same and same_settings(first, second.settings_hash, second.settings or {})
 
 
-def fitted(runs: Sequence[Measured]) -> Cost:
+def fitted(runs: Sequence[StageTiming]) -> Cost:
     """Fit a straight line with no negative part to the busy time of a stage's runs.
 
     Where a size was run again, its first run is left out of the line: Java had not compiled everything. The rest of
@@ -226,7 +226,7 @@ def gpus_at_once(tasks: int, of_task: float) -> int:
 def _stage_row(
     context: PipelineContext,
     stage: Stage,
-    runs: list[Measured],
+    runs: list[StageTiming],
     sizes: list[tuple[int, int]] | None,
     files: int,
     gpus: int,

@@ -203,7 +203,7 @@ def _copied(file: DataFile, source: Path, target: Path) -> str:
     """Copy the file below a folder that has the pinned content, packed by gzip or not, or the name, if unpinned.
 
     Raises:
-        InputError: there is none.
+        InputError: the folder has no file with the pinned content.
     """
     names = {name + end for name in (file.name, file.path.rpartition("/")[2]) for end in ("", ".gz")}
     for path in sorted(path for path in source.rglob("*") if path.name in names):

@@ -42,7 +42,7 @@ def fetch_jars() -> int:
 
 
 class UnfetchedError(InputError):
-    """Jars that no server gave."""
+    """An error that no server has some of the jars."""
 
 
 def _fetched(home: Path, target: Path, wanted: str) -> int:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from pyspark.sql import SparkSession
 
-from conf.care_settings import MaintenanceSettings
+from conf.maintenance_settings import MaintenanceSettings
 from conf.settings import Settings
 from etl.pipeline.lakehouse import Lakehouse
 from etl.pipeline.session import close_session, configured, spark_session
@@ -21,8 +21,8 @@ MAX_FILE_SIZE = "spark.databricks.delta.optimize.maxFileSize"
 
 
 @dataclass(frozen=True)
-class Done:
-    """What was done with a table, or would be.
+class MaintainedTable:
+    """The maintenance of a table, done or planned.
 
     Attributes:
         table: its name.
@@ -64,7 +64,7 @@ def maintain(settings: Settings, stages: Sequence[str], dry_run: bool) -> int:
 
 def maintained(
     lakehouse: Lakehouse, table: Table, kept: MaintenanceSettings, stages: Sequence[str], dry_run: bool
-) -> Done:
+) -> MaintainedTable:
     """Join a table's small files and delete the files of versions that are older than ``maintenance.keep_days``."""
     rows = _old_ledger(lakehouse, stages, dry_run) if table is DROPPED else 0
     reference = lakehouse.reference(table)
@@ -77,7 +77,7 @@ def maintained(
             optimized = lakehouse.spark.sql(optimize(reference, table)).select("metrics.numFilesRemoved").first()
         joined = int(optimized[0]) if optimized is not None else 0
     deleted = _vacuumed(lakehouse.spark, reference, kept.keep_days, retention_days(properties), dry_run)
-    return Done(table.name, files, joined, deleted, rows)
+    return MaintainedTable(table.name, files, joined, deleted, rows)
 
 
 def optimize(reference: str, table: Table) -> str:

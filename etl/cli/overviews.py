@@ -141,7 +141,7 @@ def states(log: Any, stages: Sequence[Stage], off: Collection[Stage] = ()) -> li
 
 
 _LATER = {"stopped": ", stopped midway", "failed": ", then failed"}
-"""What became of a run after the last finished one."""
+"""Words for how a run after the last finished one ended."""
 
 
 def _status_cells(one: dict[str, Any]) -> tuple[Any, ...]:

@@ -18,7 +18,7 @@ from udfs.models.language.reply_decoding import write_replies
 from udfs.models.language.reply_generator import ReplyGenerator
 
 MOST_CHARACTERS = 100_000
-"""Of a line; what comes after them is not read."""
+"""Longest line; the rest of it is not read."""
 HELP = "Type a line. /intent LABEL asks for one, /intent for none, /new forgets what was said, /quit leaves."
 
 

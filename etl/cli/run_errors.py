@@ -20,74 +20,74 @@ STORE = "mlflow.tracking_uri"
 
 
 @dataclass(frozen=True)
-class Fault:
+class KnownError:
     """A fault that has a place and a cure.
 
     Attributes:
         signs: what libraries say of it.
-        told: the line; ``{path}`` and the like are filled in, and where one is not known, the fault is another one.
+        message: the line; ``{path}`` and the like are filled in, and where one is not known, the fault is another one.
         cure: what to do.
     """
 
     signs: str
-    told: str
+    message: str
     cure: str
 
 
 FAULTS = (
-    Fault(
+    KnownError(
         r"No space left on device|Disk quota exceeded|os error (28|122)\b",
         "no space is left on the disk of {full}",
         f"free some, and {AGAIN}",
     ),
-    Fault(
+    KnownError(
         r"Permission denied|os error 13\b",
         "no permission for {elsewhere}",
         f"make it readable, or writable where it is an output, and {AGAIN}",
     ),
-    Fault(
+    KnownError(
         r"Read-only file system|Permission denied|Operation not permitted|Not a directory|File exists|AccessDenied"
         r"|AccessControlException|DELTA_CANNOT_CREATE_LOG_PATH|Mkdirs failed to create|os error (1|13|20|30)\b",
         "cannot write to {path} ({reason})",
         f"make it writable or set lakehouse.root to another folder, and {AGAIN}",
     ),
-    Fault(
+    KnownError(
         r"FileNotFoundException|FAILED_READ_FILE|DELTA_(FILE|CHANGE_DATA_FILE)_NOT_FOUND|DELTA_TRUNCATED_TRANS",
         "table {table} lacks its file {file}",
         f"restore the file, or delete {{folder}}, and {AGAIN}: its stage makes the table anew",
     ),
-    Fault(
+    KnownError(
         r"DamagedLogError|Json(Parse|EOF)Exception|M(ismatched|alformed)InputException|is not a Parquet file"
         r"|DELTA_(STATE_RECOVER_ERROR|VERSIONS_NOT_CONTIGUOUS|MISSING_TRANSACTION_LOG)",
         "the log of table {table} is damaged ({root})",
         f"restore {{folder}}/_delta_log, or delete {{folder}}, and {AGAIN}: its stage makes the table anew",
     ),
-    Fault(
+    KnownError(
         r"UNRESOLVED_COLUMN|CANNOT_UP_CAST|SchemaMismatchError|DeltaTableFeatureException|InvalidProtocolVersion"
         r"|_LEGACY_ERROR_TEMP_DELTA_0007|DELTA_(FAILED_TO_MERGE_FIELDS|INVALID_PROTOCOL|METADATA_MISMATCH|SCHEMA"
         r"|MISSING_NOT_NULL_COLUMN|NOT_NULL_CONSTRAINT|UNSUPPORTED_FEATURES)",
         "{a_table} has other columns or features than this version of edos-lakehouse knows",
         "use the version that wrote it (package_version in ops.stage_runs), or another lakehouse.root",
     ),
-    Fault(
+    KnownError(
         r"SQLITE_NOTADB|SQLITE_CORRUPT|sqlite3\.DatabaseError|^CommandError|no such table: |out-of-date database",
         "the MLflow store {store} is damaged",
         f"restore it, or delete it, and {AGAIN}: trainings make their models anew",
     ),
-    Fault(
+    KnownError(
         r"StackOverflowError",
         "a text is too long for one of the expressions that read it: the stack of Java overflowed",
         "please report it; with -Xss64m in spark.conf.spark.driver.extraJavaOptions (of a cluster's executors: "
         "spark.executor.extraJavaOptions) it fits",
     ),
-    Fault(
+    KnownError(
         r"Py4JNetworkError|Answer from Java side is empty|trying to connect to the Java server|Java gateway process"
         r"|SparkContext was shut down|on a stopped SparkContext",
         "Spark's Java process ended",
         f"a signal or lack of memory mostly ends it; {AGAIN}; if it ends again, `python -m jobs doctor` tells what it "
         "had: a heap that fits needs free memory beside it",
     ),
-    Fault(
+    KnownError(
         r"OutOfMemoryError|ExecutorLostFailure|Python worker (exited unexpectedly|failed to connect back)"
         r"|Lost executor|Executor heartbeat timed out|exit code 137",
         "a worker process ended",
@@ -124,8 +124,8 @@ def fault_line(error: BaseException, settings: Settings | None = None, stage: st
     for fault in FAULTS:
         if re.search(fault.signs, text, re.MULTILINE):
             facts = facts or _facts(error, text, settings)
-            if set(re.findall(r"{(\w+)}", fault.told + fault.cure)) <= facts.keys():
-                return f"{fault.told.format_map(facts)}{during}: {fault.cure.format_map(facts)}"
+            if set(re.findall(r"{(\w+)}", fault.message + fault.cure)) <= facts.keys():
+                return f"{fault.message.format_map(facts)}{during}: {fault.cure.format_map(facts)}"
     return f"{_own_words(error, text)}{during and f' ({during.strip()})'}"
 
 
@@ -156,7 +156,7 @@ def _texts(error: BaseException) -> Iterator[str]:
 
 
 def _facts(error: BaseException, text: str, settings: Settings | None) -> dict[str, str]:
-    """Return what is known of a fault's place, by the names in ``Fault.told``."""
+    """Return what is known of a fault's place, by the names in ``KnownError.message``."""
     places = _places(settings)
     root = places["lakehouse.root"]
     filename = next(

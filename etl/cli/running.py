@@ -52,7 +52,7 @@ def in_session(settings: Settings, work: Callable[[SparkSession, list[str]], Non
             with noting_interrupts(stops):
                 work(spark, running)
         finally:
-            with suppress(Exception):  # a lost Java process cannot be stopped, and its loss is told already
+            with suppress(Exception):  # a lost Java process cannot be stopped, and its loss is on_error already
                 session.close_session(spark, settings)
     except InputError:
         raise
@@ -172,7 +172,7 @@ def _run_locked(
     known = _events(spark, settings)
     contexts = PipelineContext(spark, settings)
     require_inputs(stages, settings)
-    cores(spark)  # what is not known is told before the first stage
+    cores(spark)  # what is not known is on_error before the first stage
     if any(isinstance(stage.writes, Model) and given_model(stage, settings) is None for stage in stages):
         check_store(settings)
     if any(isinstance(stage.writes, Table) and stage.models for stage in stages):
@@ -193,9 +193,9 @@ def _run_locked(
                 with progress.stage(f"{stage.name} (model given: {given})", None):
                     continue
             if before is not None:
-                with leased(context.settings, stage.name), failures_recorded(context, stage, told=failed):
+                with leased(context.settings, stage.name), failures_recorded(context, stage, on_error=failed):
                     before(context, stage)
-            with failures_recorded(context, stage, told=failed):
+            with failures_recorded(context, stage, on_error=failed):
                 plan = context.plan(stage, again)
             if plan.why is None:
                 off = f" ({why_off(stage, settings)})" if context.is_off(stage) else ""
@@ -236,7 +236,7 @@ def failures_recorded(
     context: PipelineContext,
     stage: Stage,
     plan: StagePlan | None = None,
-    told: Callable[[Stage, BaseException], None] | None = None,
+    on_error: Callable[[Stage, BaseException], None] | None = None,
 ) -> Iterator[None]:
     """Add a row with the one line of an error inside the block to ``ops.stage_runs``, and let the error go on.
 
@@ -244,7 +244,7 @@ def failures_recorded(
         context: of the run.
         stage: whose error it is.
         plan: of the stage; None: there is none yet.
-        told: is called with the error, too.
+        on_error: is called with the error, too.
     """
     began = datetime.now(UTC)
     try:
@@ -262,6 +262,6 @@ def failures_recorded(
         )
         with suppress(Exception):  # what broke the run, such as a full disk, may refuse this row as well
             context.log.add(failed)
-        if told is not None:
-            told(stage, error)
+        if on_error is not None:
+            on_error(stage, error)
         raise

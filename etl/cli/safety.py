@@ -9,8 +9,8 @@ from etl.pipeline.locations import model_at
 from etl.safety.conversation import SafeConversation
 
 
-class Measured(NamedTuple):
-    """Figures of docs/safety.md.
+class GateRates(NamedTuple):
+    """The measured rates of a safety gate (docs/safety.md).
 
     Attributes:
         recall: share of held-out lines of danger that are found.
@@ -29,8 +29,8 @@ class Measured(NamedTuple):
         )
 
 
-MEASURED_GATE = Measured(0.771, 0.143)
-MEASURED_PHRASES = Measured(0.241, 0.003)
+MEASURED_GATE = GateRates(0.771, 0.143)
+MEASURED_PHRASES = GateRates(0.241, 0.003)
 PHRASES_ALONE = f"There is no sentence encoder, phrases alone are known. {MEASURED_PHRASES.notice}"
 
 

@@ -66,14 +66,14 @@ def withdraw_with(
     run_stages(spark, settings, made, running, before=None if undo else forget_unasked)
     files = listed(lakehouse, named) if undo else before
     names = ", ".join(f"{kind} {one}" for kind, ids in named.items() for one in ids)
-    print(_told(names, files, undo))
+    print(_outcome_line(names, files, undo))
     others = [one for one in lakehouse.sets() if one != settings.lakehouse.set]
     if others or settings.lakehouse.set:
         left = ", ".join([*others, *(["the one without a name"] if settings.lakehouse.set else [])])
         print(f"other sets follow when they are run again with their settings: {left}")
 
 
-def _told(names: str, files: int, undo: bool) -> str:
+def _outcome_line(names: str, files: int, undo: bool) -> str:
     if undo:
         return f"no longer withdrawn: {names}; {files:,} files are listed again"
     if not files:

@@ -15,7 +15,7 @@ from etl.pipeline.outcome import dropped_columns
 from udfs.components import component_adder
 
 REASON = "near_duplicate_in_corpus"
-CROWDED = "crowded_band"
+OVERSIZED_BUCKET = "crowded_band"
 _GROUPS = "dialogue_id string, first string, size bigint"
 
 
@@ -55,9 +55,9 @@ def corpus_duplicates(
         dialogues, near, persist: see ``similar_pairs``.
 
     Returns:
-        (dialogue_id, reason, detail) of the dialogues that are not the first of their group; and ledger rows of the
-        bands that more than ``near.bucket_limit`` dialogues agree on, which count no units: each dialogue of such a
-        band is compared with its first ones only.
+        (dialogue_id, reason, detail) of the dialogues that are not the first of their group; and ledger rows of
+        oversized buckets, those of more than ``near.bucket_limit`` dialogues, which count no units: each of their
+        dialogues is compared with the bucket's first ones only.
     """
     pairs, buckets = similar_pairs(dialogues, near, persist)
     pairs = persist(pairs)
@@ -73,10 +73,10 @@ def corpus_duplicates(
         F.coalesce(F.concat(F.lit("; highest Jaccard to an earlier one "), alike), F.lit("; like a later one only")),
     )
     members = F.size("ids")
-    crowded = buckets.filter(members > near.bucket_limit)
+    oversized = buckets.filter(members > near.bucket_limit)
     name = F.concat_ws("/", F.col("band").cast("string"), F.hex("key"))
     bounded = F.concat(members.cast("string"), F.lit(f" dialogues, each compared with the first {near.bucket_limit}"))
     return (
         later.select("dialogue_id", F.lit(REASON).alias("reason"), detail.alias("detail")),
-        crowded.select(*dropped_columns("band", name, CROWDED, 0, bounded)),
+        oversized.select(*dropped_columns("band", name, OVERSIZED_BUCKET, 0, bounded)),
     )

@@ -2,16 +2,16 @@
 
 from collections.abc import Sequence
 
-from pyspark.sql import DataFrame, SparkSession, Window
+from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from etl.annotation.collecting import Rule, judged_answers, told_answer
-from etl.common.labelled_files import NamedFiles, json_lines
+from etl.annotation.collecting import Rule, batch_keys, detail_of_answer, judged_answers
+from etl.common.labelled_files import NamedFiles
 from etl.edos.labelled_rows import unit_id
 from etl.edos.labelling import CROWD
 from etl.edos.settings import AnswerRules
-from etl.edos.votes import normalised_answer, several_options
-from etl.pipeline.outcome import Outcome, dropped_columns
+from etl.edos.votes import normalised_answer, refused_answers, several_options
+from etl.pipeline.outcome import Outcome
 
 KEY_DDL = (
     "batch_id string, purpose string, hit_id string, item_id string, dialogue_id string, turn int, "
@@ -24,11 +24,7 @@ QUIZ_TO_PASS = 3
 
 def read_keys(spark: SparkSession, files: NamedFiles | Sequence[str]) -> DataFrame:
     """Return one row for each item of the exported batches, read from their key files."""
-    keys = json_lines(spark, files, KEY_DDL).drop("value", "broken")
-    known = keys.where(F.col("hit_id").isNotNull() & F.col("item_id").isNotNull() & (F.col("purpose") == CROWD))
-    # A later batch can repeat a HIT of an earlier one. Only the first by name is kept.
-    first = Window.partitionBy("hit_id", "item_id").orderBy("batch_id", "dialogue_id")
-    return known.withColumn("nth", F.row_number().over(first)).where(F.col("nth") == 1).drop("nth")
+    return batch_keys(spark, files, KEY_DDL, CROWD, ("dialogue_id",))
 
 
 def accepted_answers(answers: DataFrame, keys: DataFrame, labels: Sequence[str], annotation: AnswerRules) -> Outcome:
@@ -79,11 +75,7 @@ def accepted_answers(answers: DataFrame, keys: DataFrame, labels: Sequence[str],
         "seconds",
         "submitted",
     )
-    outside = F.col("fault").isNull() & F.col("named").isNull()
-    reason = F.coalesce("fault", F.lit("outside_taxonomy"))
-    units = F.when(outside, 0).otherwise(1)
-    dropped = judged.where(F.col("fault").isNotNull() | outside)
-    return Outcome(rows, dropped.select(*dropped_columns("answer", "place", reason, units, told_answer())))
+    return Outcome(rows, refused_answers(judged, "answer", F.col("place"), detail_of_answer(), label="named"))
 
 
 def assignments(answers: DataFrame, *, reward: float, bonus: float) -> DataFrame:

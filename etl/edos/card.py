@@ -14,7 +14,7 @@ from etl.edos.settings import PublishingSettings
 from etl.publishing import croissant
 from etl.publishing.croissant import BOOLEAN, FLOAT, INTEGER, TEXT, Datasheet, Fields
 from etl.publishing.dataset_card import About, Features, cell, citation, example_row, table, table_rows
-from etl.publishing.licences import Source
+from etl.publishing.licences import LicensedPart
 from etl.publishing.pages import percent, shown
 
 METHOD = "edos"
@@ -111,7 +111,7 @@ def card(
     *,
     rows: Mapping[str, int],
     languages: Sequence[str],
-    sources: Sequence[Source] = (),
+    sources: Sequence[LicensedPart] = (),
     example: str | None = None,
 ) -> str:
     """Return the card as Markdown.

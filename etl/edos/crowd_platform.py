@@ -16,7 +16,7 @@ from etl.edos.settings import Posting
 LOCALE = "00000000000000000071"
 """Mechanical Turk's id of the qualification by country."""
 COUNTRIES = ("US", "GB", "CA", "AU", "NZ")
-"""Where workers are (EDOS 7)."""
+"""Countries of the workers (EDOS 7)."""
 WORKERS = 3
 """Answers to each HIT (EDOS 3.2)."""
 

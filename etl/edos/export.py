@@ -22,11 +22,10 @@ from etl.publishing.exports import (
     CROISSANT,
     Manifest,
     RowKind,
-    export_folder,
     exported,
     fingerprint,
     first_row,
-    refuse_foreign,
+    replaced_folder,
 )
 from etl.publishing.licences import check_licence, used_sources
 from etl.subtitles.settings import SubtitleSettings
@@ -105,8 +104,7 @@ def publish(run: StageRun, made_with: MadeWith) -> str:
     publishing, subtitles, edos = made_with.publishing, made_with.subtitles, made_with.edos
     lakehouse = Lakehouse(run.spark, run.lakehouse)
     folders = Folders(run.spark)
-    folder = export_folder(run.lakehouse.root, publishing, run.lakehouse.set)
-    refuse_foreign(folders, folder)
+    folder = replaced_folder(run, publishing, "publishing.folder", run.lakehouse.set)
     sources = used_sources({"subtitles": subtitles, "edos": edos}, with_texts=publishing.text == "included")
     check_licence(publishing.licence, sources)
     references = publishing.text == "references"

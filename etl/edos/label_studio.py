@@ -50,28 +50,12 @@ def label_studio_config(taxonomy: Taxonomy) -> str:
     ElementTree.SubElement(
         view, "Choices", name=LABEL, toName="dialogue", value="$options", choice="single-radio", required="true"
     )
-    other = ElementTree.SubElement(
-        view,
-        "Choices",
-        name="other",
-        toName="dialogue",
-        choice="single-radio",
-        visibleWhen="choice-selected",
-        whenTagName=LABEL,
-        whenChoiceValue=OTHER,
-    )
+    below_other = {"visibleWhen": "choice-selected", "whenTagName": LABEL, "whenChoiceValue": OTHER}
+    radio = {"name": "other", "toName": "dialogue", "choice": "single-radio"}
+    other = ElementTree.SubElement(view, "Choices", radio | below_other)
     for name in taxonomy.names:
         ElementTree.SubElement(other, "Choice", value=name)
-    ElementTree.SubElement(
-        view,
-        "TextArea",
-        name="own",
-        toName="dialogue",
-        placeholder="or your own word",
-        maxSubmissions="1",
-        visibleWhen="choice-selected",
-        whenTagName=LABEL,
-        whenChoiceValue=OTHER,
-    )
+    own = {"name": "own", "toName": "dialogue", "placeholder": "or your own word", "maxSubmissions": "1"}
+    ElementTree.SubElement(view, "TextArea", own | below_other)
     ElementTree.indent(view)
     return ElementTree.tostring(view, "unicode") + "\n"

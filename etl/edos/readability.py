@@ -12,12 +12,12 @@ from etl.pipeline.outcome import Outcome, dropped_columns
 ALPHA = 87.0
 """Added to the number of tokens (EDOS A)."""
 DISTINCT_WEIGHT = 0.04
-"""Of d beside f (EDOS A)."""
+"""Weight of d relative to f (EDOS A)."""
 
 
 @dataclass(frozen=True)
 class Reading:
-    """An interpretation of Appendix A. The paper states alpha and the weight, but not the scales of f and d.
+    """The readability of a turn as we read Appendix A, which gives alpha and the weight, but not the scales of f and d.
 
     Attributes:
         frequencies: ``relative``: a token's share of the corpus; ``counts``: its number of occurrences.

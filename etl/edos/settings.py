@@ -14,7 +14,7 @@ DialogueConfidence = Literal["max", "mean", "min", "first", "last"]
 
 
 class ReadabilityRules(Part):
-    """How readable a turn is to a worker (EDOS 3.2, A)."""
+    """Settings of a turn's readability to workers (EDOS 3.2, A)."""
 
     bands: tuple[float, ...] = Field(
         (0.9, 0.8, 0.7, 0.6), description="EDOS 3.2: from 0.9; a class that falls short steps down as the released one"
@@ -24,7 +24,7 @@ class ReadabilityRules(Part):
 
 
 class HitRules(Part):
-    """Which turns a HIT has, and its quiz (EDOS 3.2, 7)."""
+    """The turns and the quiz of a HIT (EDOS 3.2, 7)."""
 
     per_class: int = Field(250, ge=1, description="EDOS 3.2: the most readable of each class")
     dialogues_per_hit: int = Field(15, ge=1, description="EDOS 3.2")
@@ -32,7 +32,7 @@ class HitRules(Part):
 
 
 class Posting(Part):
-    """How HITs go out to workers."""
+    """The posting of HITs to workers."""
 
     reward: float = Field(0.40, ge=0, description="EDOS 7: dollars a HIT")
     folder: str | None = Field(None, description="of the exported files; null: annotation/ beside the tables")
@@ -40,7 +40,7 @@ class Posting(Part):
 
 
 class AnswerRules(Part):
-    """Which answers of workers count."""
+    """The rules by which workers' answers are counted."""
 
     batches: tuple[str, ...] = outside((), description="key files of the batches that went out, or folders of them")
     answers: tuple[str, ...] = outside(
@@ -88,7 +88,7 @@ class ExpansionSettings(Pool):
 
 
 class SelfLabelRules(Part):
-    """Which of the first classifier's answers become labels."""
+    """The rules by which the first classifier's answers become labels."""
 
     confidence: float | None = Field(
         None, ge=0, le=1, description="least confidence; paper: 0.9 (EDOS 3.3); released rows: null, any (from 0.64)"
@@ -137,10 +137,10 @@ PRESETS: dict[str, dict[str, Any]] = {
 class WorthWeights(Part):
     """Exponents of the parts of what a dialogue is worth, whose product ranks the dialogues; 0 leaves a part out."""
 
-    emotion: float = Field(1.0, ge=0, description="ours: the dialogue's weak confidence in emotions")
+    emotion: float = Field(0.5, ge=0, description="ours: the dialogue's weak confidence in emotions")
     certainty: float = Field(2.0, ge=0, description="ours: the probability that all its borders are right")
     content: float = Field(1.0, ge=0, description="ours: how much it says")
-    exchange: float = Field(2.0, ge=0, description="ours: how many turns take up the turn before")
+    exchange: float = Field(3.0, ge=0, description="ours: how many turns take up the turn before")
     variety: float = Field(1.0, ge=0, description="ours: the share of turns that are no formulas")
 
 

@@ -39,7 +39,7 @@ class Targets:
 
 
 @dataclass(frozen=True)
-class Found:
+class SimilarPairs:
     """Pairs of row and target with their cosine, rounded to 4 decimals, ordered by row, descending cosine, target."""
 
     rows: NDArray[np.int64]
@@ -53,7 +53,7 @@ def best_pairs(
     floor: float,
     device: torch.device | None = None,
     block: int = COLUMNS,
-) -> Found:
+) -> SimilarPairs:
     """Return each row's most similar targets with a cosine of at least ``floor``.
 
     The float32 product of a block selects candidates. Their cosines are computed in float64, so that they do not
@@ -83,7 +83,7 @@ def best_pairs(
         candidates.append((near[row].cpu().numpy(), column.cpu().numpy() + start))
     if not candidates:
         nothing = np.empty(0, dtype=np.int64)
-        return Found(nothing, nothing, np.empty(0))
+        return SimilarPairs(nothing, nothing, np.empty(0))
     row_of, target_of = (np.concatenate(found) for found in zip(*candidates, strict=True))
     exact = _cosines(rows, targets.vectors, row_of, target_of)
     order = np.lexsort((target_of, -exact, row_of))
@@ -93,7 +93,7 @@ def best_pairs(
     exact = exact[order]
     first = np.searchsorted(row_of, row_of, side="left")
     kept = np.arange(len(row_of)) - first < targets.best
-    return Found(row_of[kept], target_of[kept], exact[kept])
+    return SimilarPairs(row_of[kept], target_of[kept], exact[kept])
 
 
 def _rows_from(product: torch.Tensor, least: float) -> torch.Tensor:

@@ -10,7 +10,7 @@ from etl.edos.settings import HitRules
 from etl.pipeline.outcome import Outcome, dropped_columns
 
 SEED = 13
-"""Of the order of items, and of what the quiz offers."""
+"""Seed of the order of items, and of the options of the quiz."""
 
 
 def ranked_turns(readability: DataFrame, per_class: int) -> DataFrame:

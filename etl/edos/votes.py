@@ -78,7 +78,6 @@ def answers_from_votes(votes: DataFrame, labels: Sequence[str], source: str) -> 
         F.coalesce(F.col("answer").rlike(r"(?i)\(other\)\s*$"), F.lit(False)).alias("specified"),
         F.nullif("band", F.lit("")).alias("band"),
     )
-    known = F.col("given").isin(*labels)
     answers = answers.withColumn("fault", F.coalesce("fault", F.when(F.col("given").isNull(), F.lit("no_answer"))))
     several = F.when(several_options(F.col("answer"), labels), F.lit("several_options"))
     answers = answers.withColumn("fault", F.coalesce("fault", several))
@@ -90,23 +89,34 @@ def answers_from_votes(votes: DataFrame, labels: Sequence[str], source: str) -> 
         "worker_id",
         F.when(F.col("copy") > 1, F.concat(F.lit("copy "), F.col("copy").cast("string"))),
     )
-    outside = F.col("fault").isNull() & ~known
-    reason = F.coalesce("fault", F.lit("outside_taxonomy"))
-    detail = F.coalesce("answer", F.lit("no answer"))
-    columns = dropped_columns("vote", vote_id, reason, F.when(outside, 0).otherwise(1), detail)
-    dropped = answers.filter(F.col("fault").isNotNull() | outside).select(*columns)
+    answers = answers.withColumn("label", F.when(F.col("given").isin(*labels), F.col("given")))
+    dropped = refused_answers(answers, "vote", vote_id, F.coalesce("answer", F.lit("no answer")))
     rows = answers.filter(F.col("fault").isNull()).select(
         "dialogue_id",
         "turn",
         "worker_id",
         "turns",
         "answer",
-        F.when(known, F.col("given")).alias("label"),
+        "label",
         "specified",
         "band",
         F.lit(source).alias("source"),
     )
     return Outcome(rows, dropped)
+
+
+def refused_answers(answers: DataFrame, unit: str, unit_id: Column, detail: Column, label: str = "label") -> DataFrame:
+    """Return ledger rows of the answers with a fault; an answer outside the taxonomy has one of 0 units.
+
+    Args:
+        answers: fault and the label, null outside the taxonomy.
+        unit, unit_id, detail: see `dropped_columns`.
+        label: column of the label.
+    """
+    outside = F.col("fault").isNull() & F.col(label).isNull()
+    reason = F.coalesce("fault", F.lit("outside_taxonomy"))
+    columns = dropped_columns(unit, unit_id, reason, F.when(outside, 0).otherwise(1), detail)
+    return answers.where(F.col("fault").isNotNull() | outside).select(*columns)
 
 
 def all_annotations(votes: Outcome | None, answers: DataFrame, labels: Sequence[str]) -> Outcome:

@@ -14,6 +14,8 @@ from conf.taxonomy import GOEMOTIONS_MAPPING, GOEMOTIONS_NAME, EmotionTaxonomy, 
 from etl.common.splits import SPLITS
 from etl.emo_pillars.examples import split_of
 from etl.emo_pillars.settings import EmoPillarsPublishing
+from etl.emo_pillars.step import Step
+from etl.emo_pillars.steps import IN_EVERY_EXAMPLE, SYNTHESIS
 from etl.pipeline.folders import Folders
 from etl.pipeline.lakehouse import Lakehouse
 from etl.pipeline.stage_run import StageRun
@@ -26,19 +28,29 @@ from etl.publishing.exports import (
     CROISSANT,
     Manifest,
     RowKind,
-    export_folder,
     exported,
     fingerprint,
     first_row,
-    refuse_foreign,
+    replaced_folder,
 )
 from etl.publishing.pages import shown
 
 METHOD = "emo_pillars"
 TAGS = ("emotion", "multi-label", "context", "synthetic")
 ROWS = RowKind("examples", "utterance_id")
+EXPORTED = tuple(step for step in SYNTHESIS if step.exported)
+"""The steps with rows of an example that are exported as a list."""
 LABEL_MAP = "label_map.csv"
 """The file beside the rows that says which label a named emotion counts as."""
+_KINDS = {"string": TEXT, "double": FLOAT, "boolean": BOOLEAN}
+
+
+def _fields_of(step: Step) -> Fields:
+    """Return the exported columns of a step's table, each with its type."""
+    kinds = {column.name: column.kind for column in step.table.described}
+    return {name: _KINDS[kinds[name]] for name in step.exported}
+
+
 EMO_PILLARS: Fields = {
     "utterance_id": TEXT,
     "plot_id": TEXT,
@@ -52,24 +64,26 @@ EMO_PILLARS: Fields = {
     "primary_raw_label": TEXT,
     "primary_was_mapped": BOOLEAN,
     "labels": {"label": TEXT, "level": FLOAT},
-    "soft_labels": {"raw_label": TEXT, "level": FLOAT, "label": TEXT, "was_mapped": BOOLEAN},
+    **{step.name: _fields_of(step) for step in EXPORTED},
     "faults": {"step": TEXT, "fault": TEXT},
     "requests": {"step": TEXT, "model": TEXT, "prompt_hash": TEXT, "request_id": TEXT},
 }
 
 
 class Made(NamedTuple):
-    """The tables of an export, as ``etl.emo_pillars.tables`` names them."""
+    """The tables of an export.
+
+    Attributes:
+        examples: ``emo_pillars.examples``.
+        contextual: ``emo_pillars.contextual_examples``.
+        plots: ``emo_pillars.plots``.
+        steps: the table of each step of ``SYNTHESIS``, by the step's name.
+    """
 
     examples: DataFrame
     contextual: DataFrame
-    utterances: DataFrame
-    soft_labels: DataFrame
-    actors: DataFrame
-    contexts: DataFrame
-    clean_contexts: DataFrame
-    rewrites: DataFrame
     plots: DataFrame
+    steps: Mapping[str, DataFrame]
 
 
 def publish_emo_pillars(made: Made, run: StageRun, settings: EmoPillarsPublishing, taxonomy: EmotionTaxonomy) -> str:
@@ -80,8 +94,7 @@ def publish_emo_pillars(made: Made, run: StageRun, settings: EmoPillarsPublishin
     """
     lakehouse = Lakehouse(run.spark, run.lakehouse)
     folders = Folders(run.spark)
-    folder = export_folder(run.lakehouse.root, settings)
-    refuse_foreign(folders, folder, "emo_pillars.publishing.folder")
+    folder = replaced_folder(run, settings, "emo_pillars.publishing.folder")
     content = {
         "tables": dict(run.inputs),
         "settings": settings.model_dump(mode="json", exclude={"folder", "name", "licence"}),
@@ -96,7 +109,9 @@ def publish_emo_pillars(made: Made, run: StageRun, settings: EmoPillarsPublishin
         settings.examples_per_file,
         what=ROWS,
     )
-    label_map = mapped_names(made.soft_labels.join(made.examples.select("utterance_id"), "utterance_id"), taxonomy)
+    label_map = mapped_names(
+        made.steps["soft_labels"].join(made.examples.select("utterance_id"), "utterance_id"), taxonomy
+    )
     folders.write_text(f"{folder}/{LABEL_MAP}", as_csv(label_map))
     views = rows_of(lakehouse, ("emo_pillars_scale", "emo_pillars_labels"), emotions=taxonomy)
     contextual = rows.where("context IS NOT NULL").count()
@@ -118,41 +133,26 @@ def published_rows(made: Made) -> DataFrame:
     Returns:
         utterance_id, split, plot_id, title, actor_id, actor, utterance, context, rewritten, primary_label,
         primary_raw_label and primary_was_mapped (the emotion that it was made for), labels (label, level; those
-        that count, the strongest first), soft_labels (raw_label, level, label, was_mapped; all that could be read, in
-        the model's order), faults (step, fault), requests (step, model, prompt_hash, request_id; those of the cleaning
-        and rewriting only with a context).
+        that count, the strongest first), the exported columns of each step of ``EXPORTED`` under its name, such as
+        soft_labels (all that could be read, in the model's order), faults (step, fault), requests (step, model,
+        prompt_hash, request_id; those of the cleaning and rewriting only with a context).
     """
-    primary = made.utterances.select(
+    primary = made.steps["utterances"].select(
         "utterance_id",
         F.col("raw_label").alias("primary_raw_label"),
         F.col("was_mapped").alias("primary_was_mapped"),
-        *_traced("utterances"),
-    )
-    soft = F.struct("place", "raw_label", "level", "label", "was_mapped", "faults", "request")
-    listed = made.soft_labels.groupBy("utterance_id").agg(F.sort_array(F.collect_list(soft)).alias("listed"))
-    labels = listed.select(
-        "utterance_id",
-        F.transform("listed", lambda one: one.dropFields("place", "faults", "request")).alias("soft_labels"),
-        F.array_distinct(F.flatten(F.col("listed.faults"))).alias("soft_labels_faults"),
-        F.col("listed.request")[0].alias("soft_labels_request"),
     )
     rows = (
         made.examples.drop("split")
         .join(made.plots.select("plot_id", "title"), "plot_id", "left")
-        .join(
-            made.actors.select("actor_id", F.array().cast("array<string>").alias("actors_faults"), _request("actors")),
-            "actor_id",
-            "left",
-        )
         .join(primary, "utterance_id", "left")
-        .join(labels, "utterance_id", "left")
         .join(made.contextual.select("utterance_id", "context", "rewritten"), "utterance_id", "left")
     )
     with_context = made.contextual.select("utterance_id")
-    for step in ("contexts", "clean_contexts", "rewrites"):
-        frame: DataFrame = getattr(made, step)
-        traced = frame.join(with_context, "utterance_id").select("utterance_id", *_traced(step))
-        rows = rows.join(traced, "utterance_id", "left")
+    for step in SYNTHESIS:
+        found = made.steps[step.name]
+        known = found if step.name in IN_EVERY_EXAMPLE else found.join(with_context, "utterance_id")
+        rows = rows.join(_traced(step, known), step.key[0], "left")
     return rows.select(
         "utterance_id",
         split_of("plot_id").alias("split"),
@@ -167,21 +167,33 @@ def published_rows(made: Made) -> DataFrame:
         "primary_raw_label",
         "primary_was_mapped",
         "labels",
-        "soft_labels",
+        *(step.name for step in EXPORTED),
         F.flatten(F.array(*map(_faults, STEPS))).alias("faults"),
         F.array_compact(F.array(*map(_requests, STEPS))).alias("requests"),
     )
 
 
-STEPS = ("actors", "utterances", "soft_labels", "contexts", "clean_contexts", "rewrites")
+STEPS = tuple(step.name for step in SYNTHESIS)
 
 
-def _traced(step: str) -> tuple[Column, Column]:
-    return F.col("faults").alias(f"{step}_faults"), _request(step)
+def _traced(step: Step, rows: DataFrame) -> DataFrame:
+    """Return the faults and the request of a step's rows, and its exported columns as a list, once per id.
 
-
-def _request(step: str) -> Column:
-    return F.col("request").alias(f"{step}_request")
+    A step's rows of one id, the first column of its key, are in the order of the rest of the key.
+    """
+    first, *rest = step.key
+    none = F.array().cast("array<string>")
+    faults = F.col("faults") if "faults" in rows.columns else none
+    exported = [F.struct(*step.exported).alias("exported")] if step.exported else []
+    one = F.struct(*rest, *exported, faults.alias("faults"), "request")
+    listed = rows.groupBy(first).agg(F.sort_array(F.collect_list(one)).alias("rows"))
+    columns = [F.col("rows.exported").alias(step.name)] if step.exported else []
+    return listed.select(
+        first,
+        *columns,
+        F.array_distinct(F.flatten(F.coalesce(F.col("rows.faults"), F.array(none)))).alias(f"{step.name}_faults"),
+        F.col("rows.request")[0].alias(f"{step.name}_request"),
+    )
 
 
 def _faults(step: str) -> Column:
@@ -238,7 +250,7 @@ def as_csv(label_map: Sequence[MappedName]) -> str:
 
 
 class Figures(NamedTuple):
-    """What the card counts.
+    """The figures of the card.
 
     Attributes:
         rows: examples by split.
@@ -295,6 +307,7 @@ def emo_pillars_card(
         contextual=shown(figures.contextual),
         taxonomy=named(taxonomy),
         datasheet=about.datasheet,
+        lists="\n".join(map(_described, EXPORTED)),
         example=example_row(example, "requests"),
         citation=citation(settings.name, METHOD),
         splits=table_rows((split, figures.rows[split]) for split in SPLITS if split in figures.rows),
@@ -311,6 +324,15 @@ def emo_pillars_card(
         faults=table_rows(figures.faults),
     )
     return about.card(text)
+
+
+def _described(step: Step) -> str:
+    """Return what the card says of a step's exported columns."""
+    known = {column.name: column for column in step.table.described}
+    told = (f" ({known[name].comment})" if known[name].comment != name else "" for name in step.exported)
+    columns = ", ".join(f"`{name}`{comment}" for name, comment in zip(step.exported, told, strict=True))
+    about = step.row[0].lower() + step.row[1:].rstrip(".")
+    return f"| {step.name} | list of {columns}: {about}; all that could be read |"
 
 
 def named(taxonomy: EmotionTaxonomy) -> str:

@@ -23,7 +23,7 @@ OPTIONS = 6
 JOINED = " & "
 
 
-class Task(NamedTuple):
+class LabelTask(NamedTuple):
     """A row of ``emo_pillars.evaluation_tasks``."""
 
     hit_id: str
@@ -101,7 +101,7 @@ def label_tasks(
     rewritten_share: float,
     seed: int,
     taxonomy: EmotionTaxonomy,
-) -> list[Task]:
+) -> list[LabelTask]:
     """Return the questionnaire's items, shuffled by content (Emo Pillars I.1).
 
     Args:
@@ -134,7 +134,7 @@ def label_tasks(
             options, answer = options_of(labels, ranked, random, taxonomy)
             rewritten = int(_digest(seed, "rewritten", name)[:8], 16) < rewritten_share * 16**8
             tasks.append(
-                Task(
+                LabelTask(
                     hit_id,
                     position,
                     "i" + _digest(seed, "item", name)[:12],

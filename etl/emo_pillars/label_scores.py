@@ -36,7 +36,7 @@ WHOLE = "share without a neutral vote"
 """The measure that includes all examples with enough raters."""
 
 
-class Score(NamedTuple):
+class MeasureRow(NamedTuple):
     """A row of ``emo_pillars.evaluation_scores``."""
 
     place: int
@@ -55,7 +55,7 @@ def too_few_raters(answers: DataFrame, raters: int) -> DataFrame:
     return each.select(*dropped_columns("example", "utterance_id", "too_few_raters", 1, F.col("raters").cast("string")))
 
 
-def label_scores(rows: Iterable[Mapping[str, Any]], raters: int) -> list[Score]:
+def label_scores(rows: Iterable[Mapping[str, Any]], raters: int) -> list[MeasureRow]:
     """Return the measures of I.2 in the order of ``PAPER``, each mean followed by the values of the raters.
 
     The number of a measure is of the answers that it is computed from; of examples called neutral it is their number.
@@ -81,12 +81,12 @@ def label_scores(rows: Iterable[Mapping[str, Any]], raters: int) -> list[Score]:
         for name, answers in whole.items()
         if all(values["neutral"] == "no" for values in answers.values())
     }
-    found: list[Score] = []
+    found: list[MeasureRow] = []
 
     def add(measure: str, hits: list[bool], rater: str = "", value: float | None = None) -> None:
         share = value if value is not None else fmean(hits) if hits else None
         paper = None if rater else PAPER[measure]
-        found.append(Score(list(PAPER).index(measure), measure, rater, share, len(hits), paper))
+        found.append(MeasureRow(list(PAPER).index(measure), measure, rater, share, len(hits), paper))
 
     tops = {name: Counter(choices.values()).most_common(1)[0] for name, choices in judged.items()}
     right = {name: top == facts[name]["answer"] for name, (top, _) in tops.items()}

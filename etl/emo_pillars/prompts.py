@@ -17,11 +17,7 @@ def definitions(taxonomy: EmotionTaxonomy, *, neutral: bool) -> str:
     return "\n".join(f"- {label}: {known[label]}" for label in (taxonomy.names if neutral else taxonomy.emotions))
 
 
-def spoken_slots(actor: Column, utterance: Column, emotions: Column) -> dict[str, Column]:
-    """Return the slots of who says what with which emotions."""
-    return {"actor": as_data(actor), "utterance": as_data(utterance), "emotions": emotions}
-
-
-def emotions() -> Column:
-    """Return an example's labels as text, the strongest first."""
-    return F.array_join(F.col("labels")["label"], ", ")
+def spoken_slots() -> dict[str, Column]:
+    """Return the slots of who says what with which emotions, the strongest first, of an example's columns."""
+    emotions = F.array_join(F.col("labels")["label"], ", ")
+    return {"actor": as_data(F.col("actor")), "utterance": as_data(F.col("utterance")), "emotions": emotions}

@@ -13,7 +13,7 @@ NAMES_EMOTION = "names_emotion"
 REPEATS = "repeats_itself"
 SHORT = "too_few_words"
 LEAST_WORDS = 2
-"""Of an utterance, original or rewritten."""
+"""Fewest words of an utterance, original or rewritten."""
 MOST_REPEATS = 3
 """Occurrences of a sentence of four words that are a fault."""
 REPEATED_WORDS = 4

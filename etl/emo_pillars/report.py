@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from etl.emo_pillars import tables as emo_pillars
+from etl.emo_pillars.steps import utterances
 from etl.pipeline.lakehouse import Lakehouse
 from etl.pipeline.stage_run import StageRun
 from etl.publishing import pages
@@ -261,7 +262,7 @@ def write_emo_pillars_report(run: StageRun, folder: str | None) -> str:
     """Write ``emo_pillars.html``, log it with metrics as an MLflow run if it has changed, and return its path."""
     tables = (emo_pillars.PLOTS, emo_pillars.EXAMPLES, emo_pillars.CONTEXTUAL_EXAMPLES)
     lakehouse = Lakehouse(run.spark, run.lakehouse)
-    written_by = models_in(lakehouse.read(emo_pillars.UTTERANCES).select("request.model"))
+    written_by = models_in(lakehouse.read(utterances.STEP.table).select("request.model"))
     findings = findings_with_ledgers(run, "emo_pillars_", EMO_PILLARS_VIEWS, tables, {WRITTEN_BY: written_by})
     figures = {
         f"similarity_{row['kind'].replace(' ', '_').replace(',', '')}": float(row["mean"])

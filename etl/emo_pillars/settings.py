@@ -1,31 +1,50 @@
 """Settings of Emo Pillars, which turns stories into labelled utterances and of the models that learn from them."""
 
-from typing import Any, Literal
+from collections.abc import Callable, Iterable
+from typing import Any, Literal, TypeVar
 
-from pydantic import Field, field_validator
+from pydantic import Field, create_model, field_validator
 
 from conf.form_settings import FormSettings
 from conf.llm_settings import DecodingSettings
-from conf.prompts import replaced_prompts
+from conf.prompts import replaced_prompts, templates_of
 from conf.section import Part, Section, added, fixed, outside
 from conf.taxonomy import GOEMOTIONS_NAME, EmotionTaxonomy, load_emotion_taxonomy
 from conf.training_options import ClassifierOptions
 
+Kind = TypeVar("Kind", bound=Section)
 
-def _step(tokens: int) -> DecodingSettings:
+
+def _of_steps(steps: Iterable[str], kind: Any, default: Callable[[], Any]) -> Callable[[type[Kind]], type[Kind]]:
+    """Return a decorator that adds to a section a field for each step that it does not name."""
+
+    def completed(section: type[Kind]) -> type[Kind]:
+        fields: dict[str, Any] = {name: (kind, default()) for name in steps if name not in section.model_fields}
+        return create_model(
+            section.__name__, __base__=section, __doc__=section.__doc__, __module__=section.__module__, **fields
+        )
+
+    return completed
+
+
+def _step(tokens: int = 300) -> DecodingSettings:
     """Emo Pillars B: greedy, a repetition penalty of 1.03, most new tokens by step."""
     return DecodingSettings(max_new_tokens=tokens, repetition_penalty=1.03)
 
 
+@_of_steps(templates_of("emo_pillars"), DecodingSettings, _step)
 class StepSettings(Section):
-    """How each step's answers are decoded (Emo Pillars B)."""
+    """The decoding of each step's answers (Emo Pillars B).
 
-    actors: DecodingSettings = _step(300)
+    The steps are the templates under ``conf/prompts/emo_pillars``. Answers of a step without a field have 300 tokens.
+    """
+
+    actors: DecodingSettings = _step()
     utterances: DecodingSettings = _step(500)
     soft_labels: DecodingSettings = _step(100)
-    contexts: DecodingSettings = _step(300)
-    clean_contexts: DecodingSettings = _step(300)
-    rewrites: DecodingSettings = _step(300)
+    contexts: DecodingSettings = _step()
+    clean_contexts: DecodingSettings = _step()
+    rewrites: DecodingSettings = _step()
     topic_names: DecodingSettings = fixed(_step(40))
     topic_categories: DecodingSettings = fixed(_step(500))
 
@@ -34,20 +53,12 @@ def _replaced() -> Any:
     return added({}, description="the user's files of this step, by name; set `emo_pillars.prompts` to their folder")
 
 
+@_of_steps(StepSettings.model_fields, dict[str, str], _replaced)
 class PromptSettings(Section):
     """Prompts in place of ours, by step and file name (``conf/prompts/emo_pillars``).
 
     ``emo_pillars.prompts`` is set to a folder, whose files are read here. A step without files has ours.
     """
-
-    actors: dict[str, str] = _replaced()
-    utterances: dict[str, str] = _replaced()
-    soft_labels: dict[str, str] = _replaced()
-    contexts: dict[str, str] = _replaced()
-    clean_contexts: dict[str, str] = _replaced()
-    rewrites: dict[str, str] = _replaced()
-    topic_names: dict[str, str] = _replaced()
-    topic_categories: dict[str, str] = _replaced()
 
 
 Fault = Literal[
@@ -101,7 +112,7 @@ class TransferSettings(Section):
 
 
 class Samples(Part):
-    """How many texts are compared."""
+    """The sizes of the samples whose texts are compared."""
 
     utterances: int = Field(10_000, ge=2, description="Emo Pillars 7: compared with each other; of a class, too (G)")
     pairs: int = Field(10_000, ge=1, description="Emo Pillars 7: original and changed, neutral ones of one actor")
@@ -109,14 +120,14 @@ class Samples(Part):
 
 
 class TopicSample(Part):
-    """Whose topics are looked for."""
+    """The sample whose topics are found."""
 
     topic_emotion: str = Field("joy", description="Emo Pillars 7, H: the emotion whose topics are looked for")
     topic_utterances: int = fixed(3_000, ge=2, description="Emo Pillars 7, H")
 
 
 class MarkerRules(Part):
-    """Which adverbs are markers."""
+    """The rules by which adverbs are markers."""
 
     removed_share: float = fixed(0.6, ge=0, le=1, description="Emo Pillars G: of a marker's occurrences, at least")
     marker_share: float = fixed(
@@ -135,7 +146,7 @@ class TopicQuery(Part):
 
 
 class AnalysisSettings(TopicQuery, MarkerRules, TopicSample, Samples):
-    """How large the samples of the analysis are, all drawn by hash (Emo Pillars 7, G, H)."""
+    """The samples of the analysis, all drawn by hash (Emo Pillars 7, G, H)."""
 
     topic_similarity: float = fixed(0.6, ge=0, le=1, description="Emo Pillars 7: cosine of an edge, above it")
     large_topic: int = Field(20, ge=1, description="ours: utterances of a topic that is named; Emo Pillars H has 20")
@@ -155,7 +166,7 @@ class AnalysisSettings(TopicQuery, MarkerRules, TopicSample, Samples):
 
 
 class LabelDraw(Part):
-    """Which examples are asked about, and how they are shown."""
+    """The draw of the examples that raters see, and how they are shown."""
 
     examples: int = Field(200, ge=1, description="Emo Pillars I.1: of the training split")
     items_per_hit: int = fixed(200, ge=1, description="ours: examples of one task; Emo Pillars' raters had all in one")
@@ -172,7 +183,7 @@ class LabelFormSettings(LabelDraw, FormSettings):
 
 
 class PlotRules(Part):
-    """Which plots are taken, and how much of them."""
+    """The plots to take, and the length of their texts."""
 
     plot_limit: int | None = Field(2_000, ge=1, description="Emo Pillars 4: plots taken, by content hash; null: all")
     plot_words: int = Field(3_000, ge=50, description="ours: words and marks of a plot that a prompt holds; cut beyond")
@@ -180,14 +191,14 @@ class PlotRules(Part):
 
 
 class UtterancePrompt(Part):
-    """What a prompt for utterances asks for."""
+    """The request of a prompt for utterances."""
 
     emotional: int = Field(8, ge=1, description="Emo Pillars 3.2, B: utterances of various emotions for each actor")
     neutral: int = Field(2, ge=0, description="Emo Pillars 3.2, B: neutral ones after them")
 
 
 class ExampleRules(Part):
-    """Which labels and utterances make the data set, and its splits."""
+    """The labels and utterances of the data set, and its splits."""
 
     least_level: float = Field(0.3, ge=0, le=1, description="Emo Pillars 4: labels from here on are kept")
     split_by: Literal["plot", "utterance"] = Field(
@@ -199,7 +210,7 @@ class ExampleRules(Part):
 
 
 class SentenceFiles(Part):
-    """Whose embeddings are exported, and where."""
+    """The sentences whose embeddings are exported, and their file."""
 
     sentences: str | None = Field(
         None, description="5.1.4: JSON of a dialogue's id to its sentences, as IEMOCAP's; its embeddings are exported"

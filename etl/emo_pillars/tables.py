@@ -3,9 +3,6 @@
 from etl.annotation.tables import FILE
 from etl.pipeline.tables.model import Table
 
-_FAULTS = "faults array<string> COMMENT 'of its quality, see emo_pillars.quality'"
-_REQUEST = """request struct<request_id: string, prompt_hash: string, model: string>
-    COMMENT 'the answer it was read from, in llm.generations'"""
 _LABELS = "labels array<struct<label: string, level: double>> COMMENT 'the strongest first'"
 
 PLOTS = Table(
@@ -20,44 +17,11 @@ PLOTS = Table(
     ("plot_id",),
 )
 
-ACTORS = Table(
-    "emo_pillars.actors",
-    "One character of a plot (Emo Pillars 3.1).",
-    f"""
-    actor_id string COMMENT 'plot_id and place', plot_id string, place int COMMENT 'in the answer, from 1',
-    actor string COMMENT 'as prompts name it', name string, description string, {_REQUEST}
-    """,
-    ("actor_id",),
-)
-
-UTTERANCES = Table(
-    "emo_pillars.utterances",
-    "One thing that a character could say, with the emotion it was made for (Emo Pillars 3.2).",
-    f"""
-    utterance_id string COMMENT 'actor_id and place', plot_id string, actor_id string, actor string, place int,
-    utterance string, raw_label string COMMENT 'as the model named it', label string, was_mapped boolean,
-    reasoning string, {_FAULTS}, {_REQUEST}
-    """,
-    ("utterance_id",),
-)
-
 DISTINCT_UTTERANCES = Table(
     "emo_pillars.distinct_utterances",
     "One utterance that is not nearly an earlier one.",
     "utterance_id string, plot_id string, actor_id string, actor string, utterance string, label string",
     ("utterance_id",),
-)
-
-SOFT_LABELS = Table(
-    "emo_pillars.soft_labels",
-    "One label of an utterance with its level (Emo Pillars 3.3).",
-    f"""
-    utterance_id string, place int COMMENT 'among the readable ones, from 1',
-    raw_label string COMMENT 'as the model named it', level double COMMENT 'from 0 to 1', label string,
-    was_mapped boolean, reasoning string, {_FAULTS}, {_REQUEST}
-    """,
-    ("utterance_id", "place"),
-    {"level_is_a_share": "level BETWEEN 0 AND 1"},
 )
 
 EXAMPLES = Table(
@@ -71,33 +35,6 @@ EXAMPLES = Table(
     ("utterance_id",),
     {"split_is_known": "split IN ('train', 'validation', 'test')"},
 )
-
-CONTEXTS = Table(
-    "emo_pillars.contexts",
-    "What led a character to an utterance (Emo Pillars 3.4).",
-    f"""
-    utterance_id string, context string, cut boolean COMMENT 'ends with the last whole sentence', {_FAULTS}, {_REQUEST}
-    """,
-    ("utterance_id",),
-)
-
-CLEAN_CONTEXTS = Table(
-    "emo_pillars.clean_contexts",
-    "A context without a word on the character's emotions (Emo Pillars 3.4).",
-    f"""
-    utterance_id string, context string, cut boolean,
-    unchanged boolean COMMENT 'the model left the context as it was', {_FAULTS}, {_REQUEST}
-    """,
-    ("utterance_id",),
-)
-
-REWRITES = Table(
-    "emo_pillars.rewrites",
-    "An utterance in words that need its context (Emo Pillars 3.5).",
-    f"utterance_id string, rewritten string, cut boolean, {_FAULTS}, {_REQUEST}",
-    ("utterance_id",),
-)
-
 
 CONTEXTUAL_EXAMPLES = Table(
     "emo_pillars.contextual_examples",
@@ -264,22 +201,6 @@ TOPICS = Table(
     emotion string, topic int COMMENT 'the largest is 1', utterances int, keywords array<string>,
     examples array<string> COMMENT 'the first by id, at most 20'
     """,
-    ("emotion", "topic"),
-)
-
-
-TOPIC_NAMES = Table(
-    "emo_pillars.topic_names",
-    "A language model's name of a large topic; no row without a language model (Emo Pillars H).",
-    "emotion string, topic int, name string COMMENT 'ten words at most'",
-    ("emotion", "topic"),
-)
-
-
-TOPIC_CATEGORIES = Table(
-    "emo_pillars.topic_categories",
-    "The broad category of a named topic; no row without a language model (Emo Pillars H).",
-    "emotion string, topic int, category string COMMENT 'two words at most'",
     ("emotion", "topic"),
 )
 

@@ -14,7 +14,7 @@ MACRO = "macro"
 MICRO = "micro"
 
 
-class Score(NamedTuple):
+class ClassScores(NamedTuple):
     """A row of a results table, for one class or for an average."""
 
     scored: str
@@ -26,7 +26,7 @@ class Score(NamedTuple):
     predicted: int
 
 
-def goemotions_scores(probabilities: Probabilities, truth: Truth, threshold: Thresholds) -> list[Score]:
+def goemotions_scores(probabilities: Probabilities, truth: Truth, threshold: Thresholds) -> list[ClassScores]:
     """Score all 28 labels at the threshold (Emo Pillars Tables 2 and 10).
 
     Args:
@@ -37,7 +37,7 @@ def goemotions_scores(probabilities: Probabilities, truth: Truth, threshold: Thr
     return scores_of("28 labels, threshold", counts, goemotions_labels())
 
 
-def isear_scores(probabilities: Probabilities, truth: Truth, threshold: Thresholds) -> list[Score]:
+def isear_scores(probabilities: Probabilities, truth: Truth, threshold: Thresholds) -> list[ClassScores]:
     """Score ISEAR's seven labels, ignoring others: the strongest, and those at the threshold (Table 3)."""
     names = goemotions_labels()
     seven = [names.index(label) for label in ISEAR_LABELS.values()]
@@ -51,7 +51,7 @@ def isear_scores(probabilities: Probabilities, truth: Truth, threshold: Threshol
     ]
 
 
-def emocontext_scores(probabilities: Probabilities, emotions: list[str]) -> list[Score]:
+def emocontext_scores(probabilities: Probabilities, emotions: list[str]) -> list[ClassScores]:
     """Score EmoContext's three emotions with and without others (Emo Pillars Tables 6 and 7).
 
     The strongest of the 28 labels is used. It counts as others if it belongs to none of the three emotions.
@@ -73,17 +73,19 @@ def emocontext_scores(probabilities: Probabilities, emotions: list[str]) -> list
     ]
 
 
-def scores_of(scored: str, counts: NDArray[np.int64], names: tuple[str, ...]) -> list[Score]:
+def scores_of(scored: str, counts: NDArray[np.int64], names: tuple[str, ...]) -> list[ClassScores]:
     """Return a row for each class of counts (3, classes), then the macro and the micro average."""
     rows: list[dict[str, Any]] = metrics.class_rows(counts, names)
     each = [
-        Score(scored, row["label"], row["precision"], row["recall"], row["f1"], row["support"], row["predicted"])
+        ClassScores(scored, row["label"], row["precision"], row["recall"], row["f1"], row["support"], row["predicted"])
         for row in rows
     ]
     both = metrics.macro_and_micro(counts)
     _, predicted, support = (int(total) for total in counts.sum(axis=1))
     return each + [
-        Score(scored, kind, both[f"{kind}_precision"], both[f"{kind}_recall"], both[f"{kind}_f1"], support, predicted)
+        ClassScores(
+            scored, kind, both[f"{kind}_precision"], both[f"{kind}_recall"], both[f"{kind}_f1"], support, predicted
+        )
         for kind in (MACRO, MICRO)
     ]
 

@@ -20,7 +20,7 @@ from udfs.llm_kinds import kind_of
 from udfs.llm_requests import TOGETHER, UNAVAILABLE
 
 if TYPE_CHECKING:
-    from udfs.llm_kinds import Source
+    from udfs.llm_kinds import ModelSource
 
 PROMPTS_PER_MINUTE = 10
 """Throughput of one core with the smallest model, for planning batches. A GPU is faster."""
@@ -28,7 +28,7 @@ PROMPTS_PER_MINUTE = 10
 
 def prompt_stage(
     reads: tuple[Table, ...], writes: Table, model: str, per_minute: float = PROMPTS_PER_MINUTE, **declared: Any
-) -> Declare:
+) -> Callable[[Callable[..., DataFrame] | Receiver], Stage]:
     """Declare a stage that sends requests to a language model. Its function returns ``with_requests`` rows.
 
     Changed settings give other requests, so stored answers stay valid.
@@ -42,7 +42,9 @@ def prompt_stage(
             else.
     """
 
-    def declare(asked: Callable[..., DataFrame]) -> Stage:
+    def declare(asked: Callable[..., DataFrame] | Receiver) -> Stage:
+        asking = receiver_of(asked)
+
         def answers(requests: DataFrame, llm: LlmSettings, run: StageRun) -> DataFrame:
             from udfs.generate import generate_answers
 
@@ -61,14 +63,14 @@ def prompt_stage(
             incremental=Incremental(
                 "request_id",
                 cost_per_minute=per_minute,
-                prepare=receiver_of(asked).then(distinct_requests),
+                prepare=asking.then(distinct_requests),
                 units=Units.ASKED,
                 unanswered=f"text IS NULL AND error LIKE '{UNAVAILABLE}%'",
                 failed=f"text IS NULL AND coalesce(error, '') NOT LIKE '{REFUSED}%'",
                 together=TOGETHER,
                 rate=rate,
             ),
-        )(receiver_of(answers).named_by(asked))
+        )(receiver_of(answers).named_by(asking.function))
 
     return declare
 
@@ -80,7 +82,7 @@ def answer_stage(
     *,
     resources: tuple[str, ...] = (),
     version: int = 1,
-) -> Declare:
+) -> Callable[[Callable[..., Outcome] | Receiver], Stage]:
     """Declare the stage that parses the answers of a ``prompt_stage``. Its function takes ``with_answers`` rows.
 
     It builds the same requests from the same inputs, settings and templates, and joins them with the answers. It is
@@ -100,7 +102,7 @@ def answer_stage(
     raw_answers = asking.writes
     assert isinstance(raw_answers, Table)
 
-    def declare(read: Callable[..., Outcome]) -> Stage:
+    def declare(read: Callable[..., Outcome] | Receiver) -> Stage:
         reader = receiver_of(read)
 
         def rows(frames: Sequence[DataFrame], settings: Settings, run: StageRun | None) -> Any:
@@ -118,7 +120,7 @@ def answer_stage(
             units=units,
             resources=tuple(dict.fromkeys((*asking.resources, *resources))),
             version=version,
-        )(Receiver(read, (*requests.received, *reader.received), rows))
+        )(Receiver(reader.function, (*requests.received, *reader.received), rows))
 
     return declare
 
@@ -178,7 +180,7 @@ def passage_scores(passages: DataFrame, run: StageRun, model: str) -> DataFrame:
     return answer_passages(passages, **run.model(model).arguments)
 
 
-def source(run: StageRun, name: str, llm: LlmSettings) -> "Source":
+def source(run: StageRun, name: str, llm: LlmSettings) -> "ModelSource":
     """Return the source of answers of the model ``models.<name>``."""
     from udfs.generate import source_of
 

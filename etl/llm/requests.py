@@ -94,7 +94,7 @@ def with_answers(asked: DataFrame, generations: DataFrame, model: str) -> DataFr
         generation stopped at the token limit), and error if there is no answer; see ``udfs.answer_texts``.
     """
     answers = generations.where(F.col("model") == model).select("request_id", "text", "finish_reason", "error")
-    joined = asked.join(answers, "request_id", "left").withColumn("said", answer_said())
+    joined = asked.join(answers, "request_id", "left").withColumn("said", answer_struct())
     ended = F.concat(F.lit(" (finish_reason "), F.coalesce("finish_reason", F.lit("unknown")), F.lit(")"))
     without_text = F.coalesce("error", F.lit("never asked"))
     error = F.when(F.col("text").isNull(), without_text).otherwise(F.concat("said.fault", ended))
@@ -112,7 +112,7 @@ def answered_request() -> Column:
     return F.struct("request_id", "prompt_hash", "model").alias("request")
 
 
-def answer_said() -> Column:
+def answer_struct() -> Column:
     """Return the struct (answer, fault) of the columns answer_start and text: the answer with its start."""
 
     def read(starts: pd.Series, texts: pd.Series) -> pd.DataFrame:

@@ -36,14 +36,6 @@ def generations(step: str, asked: str) -> Table:
     )
 
 
-ACTORS = generations("emo_pillars_actors", "who takes part in a plot (Emo Pillars 3.1)")
-UTTERANCES = generations("emo_pillars_utterances", "utterances of a character (Emo Pillars 3.2)")
-SOFT_LABELS = generations("emo_pillars_soft_labels", "the emotions of an utterance with their levels (Emo Pillars 3.3)")
-CONTEXTS = generations("emo_pillars_contexts", "the context of an utterance (Emo Pillars 3.4)")
-CLEAN_CONTEXTS = generations("emo_pillars_clean_contexts", "a context without emotions (Emo Pillars 3.4)")
-REWRITES = generations("emo_pillars_rewrites", "an utterance in words that need its context (Emo Pillars 3.5)")
-TOPIC_NAMES = generations("emo_pillars_topic_names", "the topic that utterances share (Emo Pillars H)")
-TOPIC_CATEGORIES = generations("emo_pillars_topic_categories", "the category of a topic (Emo Pillars H)")
 AUGMENTED = generations("augesc_augmenter", "a conversation continued from a query by the tuned model (AugESC 4.2)")
 UNTUNED = generations("augesc_untuned", "a conversation continued by the model before tuning (AugESC 4.3)")
 

@@ -34,7 +34,7 @@ _COMMIT = re.compile(r"^(\d{20})\.json$")
 
 
 class DamagedLogError(ValueError):
-    """A table's log cannot be read: exit status 1."""
+    """An error that a table's log cannot be read: exit status 1."""
 
 
 def last_data_change(spark: SparkSession, path: str) -> tuple[str, int] | None:

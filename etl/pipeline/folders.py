@@ -12,7 +12,7 @@ from etl.pipeline.spark_api import hadoop_configuration, java
 
 @dataclass(frozen=True)
 class Entry:
-    """A file or folder in a folder."""
+    """An entry of a listed folder: a file or a folder."""
 
     name: str
     path: str

@@ -74,5 +74,5 @@ def archive_options(home: Path) -> str:
 
 def _identity(home: Path) -> str:
     release = home / "release"
-    told = release.read_bytes() if release.is_file() else str(home).encode()
-    return hashlib.sha256(told).hexdigest()[:8]
+    content = release.read_bytes() if release.is_file() else str(home).encode()
+    return hashlib.sha256(content).hexdigest()[:8]

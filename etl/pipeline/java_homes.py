@@ -23,7 +23,7 @@ def java_home(asked: str | None = None) -> Path:
         asked: ``spark.java_home``.
 
     Raises:
-        InputError: there is none.
+        InputError: no Java is found.
     """
     homes = [Path(asked).expanduser()] if asked else [*filter(None, (packaged_java(), machine_java()))]
     if not homes or not (homes[0] / "bin" / "java").is_file():
@@ -56,8 +56,8 @@ def fits(home: Path) -> bool:
 def java_version(home: Path) -> int | None:
     """Return the major version of a Java; None if none runs there."""
     try:
-        told = subprocess.run([home / "bin" / "java", "-version"], capture_output=True, text=True, timeout=60, env={})
+        output = subprocess.run([home / "bin" / "java", "-version"], capture_output=True, text=True, timeout=60, env={})
     except (OSError, subprocess.SubprocessError):
         return None
-    found = re.search(r'version "(?:1\.)?(\d+)', told.stderr + told.stdout)
+    found = re.search(r'version "(?:1\.)?(\d+)', output.stderr + output.stdout)
     return int(found[1]) if found else None

@@ -18,7 +18,7 @@ FOREIGN = (
 )
 """Variables of other programs that would change a local session."""
 LOOPBACK = "127.0.0.1"
-_said: set[str] = set()
+_reported: set[str] = set()
 
 
 def foreign(environ: Mapping[str, str]) -> list[str]:
@@ -39,9 +39,9 @@ def take_local_environment(settings: Settings) -> None:
         return
     home = java_home(settings.spark.java_home)
     aside = foreign(environ)
-    if told := [name for name in aside if name not in _said]:
-        print(f"edos-lakehouse: not used by local sessions: {', '.join(told)}", file=sys.stderr)
-        _said.update(told)
+    if ignored := [name for name in aside if name not in _reported]:
+        print(f"edos-lakehouse: not used by local sessions: {', '.join(ignored)}", file=sys.stderr)
+        _reported.update(ignored)
     for name in aside:
         del environ[name]
     environ |= {"PYSPARK_PYTHON": sys.executable, "SPARK_LOCAL_IP": LOOPBACK, "SPARK_LOCAL_HOSTNAME": "localhost"}

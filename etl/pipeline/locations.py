@@ -1,4 +1,4 @@
-"""Where a lakehouse's models and MLflow store lie, from the settings."""
+"""Resolve the locations of a lakehouse's models and MLflow store from the settings."""
 
 from functools import lru_cache
 from pathlib import Path
@@ -44,7 +44,7 @@ def resolved_in(folder: str, uri: str | None, places: Stored, share: bool = Fals
         share: whether models are copied to the folder, for other machines.
 
     Raises:
-        InputError: it is not there, or its files are damaged or lack weights.
+        InputError: the model does not exist, or its files are damaged or lack weights.
     """
     model = resolve(uri, Path(folder), tracking_uri(places), share, places.mlflow.registry_uri)
     if model.path != Path():

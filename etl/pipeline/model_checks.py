@@ -1,4 +1,4 @@
-"""A look at the models that stages will use, before a session opens: they are there, and their files are whole."""
+"""Validate the models that stages will use before Spark starts: they exist, and their files are complete."""
 
 from collections.abc import Iterator, Mapping, Sequence
 

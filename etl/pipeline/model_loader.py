@@ -107,8 +107,8 @@ def resolve(
     if not separator or not name:
         raise InputError(f"model {uri!r}: not a model URI: use {schemes()}")
     kind = kind_of(uri)
-    if kind.found is not None:
-        return ResolvedModel(*kind.found(name))
+    if kind.locate is not None:
+        return ResolvedModel(*kind.locate(name))
     if not kind.in_files:
         return ResolvedModel(Path(), uri)
     if kind.prefix:
@@ -138,7 +138,7 @@ def resolve(
 def schemes() -> str:
     """Return the forms of URIs, for messages."""
     others = sorted(kinds(), key=lambda kind: kind.prefix)
-    served = "".join(f", {kind.prefix}{'FILE' if kind.found else 'NAME'}" for kind in others if not kind.in_files)
+    served = "".join(f", {kind.prefix}{'FILE' if kind.locate else 'NAME'}" for kind in others if not kind.in_files)
     before = " or ".join(kind.prefix for kind in others if kind.in_files and kind.prefix)
     return f"hf:NAME[@REVISION], pkg:PACKAGE, file:DIR, models:/NAME@ALIAS{served}, or {before} before one of them"
 

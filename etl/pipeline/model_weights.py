@@ -1,4 +1,4 @@
-"""A look at a model's files before anything is loaded: whole weights that are no pickles, and JSON that is JSON.
+"""Validate a model's files before they are loaded: complete weights without pickles, and valid JSON.
 
 It takes milliseconds, and neither torch nor Spark. Loaders compare each weight with ``config.json``.
 """

@@ -12,7 +12,7 @@ from etl.pipeline.stages import REGISTRY, Stage
 
 
 class Observer(Protocol):
-    """What a module's ``observer(place, context)`` returns. None of its calls changes the run.
+    """An observer of a run, as a module's ``observer(place, context)`` returns it. It cannot change the run.
 
     The arguments are the value of ``pipeline.observers`` under the module's name, and the run's `PipelineContext`. The
     function raises an InputError where it cannot use the place.
@@ -29,7 +29,7 @@ class Observer(Protocol):
 
 
 class Observers:
-    """The observers of a run. What one of them raises is said once, and stops nothing.
+    """The observers of a run. An observer's error is reported once, and does not stop the run.
 
     Args:
         context: of the run, whose settings name the modules.
@@ -43,11 +43,11 @@ class Observers:
         self._say = say
         self._places = context.settings.pipeline.observers
         self._all = {name: _made(name, place, context) for name, place in self._places.items()}
-        self._said: set[str] = set()
+        self._reported: set[str] = set()
 
     def watched(self, stage: Stage, plan: StagePlan, work: Callable[[], StageEvent]) -> StageEvent:
         """Do a stage's work, between its start and its end; return the event of its end."""
-        self._tell(lambda one: one.started(stage, plan))
+        self._notify(lambda one: one.started(stage, plan))
         try:
             event = work()
         except BaseException as error:
@@ -58,21 +58,21 @@ class Observers:
 
     def finished(self, stage: Stage, plan: StagePlan | None, result: StageEvent | BaseException) -> None:
         """Tell how a stage ended."""
-        self._tell(lambda one: one.finished(stage, plan, result))
+        self._notify(lambda one: one.finished(stage, plan, result))
 
     def closed(self, context: PipelineContext) -> None:
         """Tell that the run is over, whose last context this is."""
         if self._all:
             logs = {stage.name: context.of(stage).log for stage in REGISTRY.values()}
-            self._tell(lambda one: one.closed(logs))
+            self._notify(lambda one: one.closed(logs))
 
-    def _tell(self, told: Callable[[Observer], None]) -> None:
+    def _notify(self, call: Callable[[Observer], None]) -> None:
         for name, one in self._all.items():
             try:
-                told(one)
+                call(one)
             except Exception as error:  # of a file system, of the network, or of the module
-                if name not in self._said:
-                    self._said.add(name)
+                if name not in self._reported:
+                    self._reported.add(name)
                     self._say(f"{name} missed events: {without_user_info(self._places[name])}: {reason_of(error)}")
 
 

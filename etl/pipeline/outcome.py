@@ -1,4 +1,4 @@
-"""What the functions of stages return: rows, and what they dropped; or a trained model."""
+"""Results of the functions of stages: rows and dropped units, or a trained model."""
 
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple

@@ -170,9 +170,9 @@ def what_changed(before: Mapping[str, str], now: Mapping[str, str]) -> str | Non
     names = _other_settings(before, now)
     if not names:
         return None
-    told = [_told(name, before.get(name), now.get(name)) for name in names[:NAMED]]
+    changes = [_changed_setting(name, before.get(name), now.get(name)) for name in names[:NAMED]]
     others = len(names) - NAMED
-    return f"{', '.join(told)}{f' and {others} more' if others > 0 else ''} changed"
+    return f"{', '.join(changes)}{f' and {others} more' if others > 0 else ''} changed"
 
 
 def _other_settings(before: Mapping[str, str], now: Mapping[str, str]) -> list[str]:
@@ -204,7 +204,7 @@ def same_settings(event: StageEvent, settings_hash: str, covered: Mapping[str, s
     return event.settings_hash == settings_hash or (bool(before) and not _other_settings(before, covered))
 
 
-def _told(name: str, before: str | None, now: str | None) -> str:
+def _changed_setting(name: str, before: str | None, now: str | None) -> str:
     values = (before, now)
     shown = all(one is not None and not one.startswith(("sha256:", "[")) for one in values)
     return f"{name} ({before} -> {now})" if shown and not name.startswith((FILES_OF, "conf/")) else name
@@ -329,7 +329,7 @@ class PipelineContext:
         """Return the model that ``models.<name>`` names, as the lakehouse knows it; ``NO_MODEL`` if it is null.
 
         Raises:
-            InputError: it is not there.
+            InputError: the model does not exist.
         """
         uri = setting(self.settings, f"models.{model.name}")
         if uri is None:

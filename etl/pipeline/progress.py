@@ -112,8 +112,8 @@ class Progress:
                 share = finished / max(total, 1e-9)
                 # A batch takes its time however little it costs; from a tiny first one nothing follows for the others.
                 left = max(spent * (1 - share) / share, others * shortest) if share >= LEAST_SHARE else None
-                told = "" if left is None else f", about {_duration(left)} left"
-                self.say(f"batch {place} of {len(plan.work)} committed{told}")
+                remaining = "" if left is None else f", about {_duration(left)} left"
+                self.say(f"batch {place} of {len(plan.work)} committed{remaining}")
         self._begin("")
 
     def _begin(self, batch: str) -> None:

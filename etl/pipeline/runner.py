@@ -27,7 +27,7 @@ NOTHING_DELETED = "nothing was deleted: restore them, or run once with --accept-
 
 
 class StageError(RuntimeError):
-    """A stage's result is wrong: exit status 1."""
+    """An error that a stage's result is wrong: exit status 1."""
 
 
 def run_stage(context: PipelineContext, stage: Stage, plan: StagePlan, progress: Progress) -> StageEvent:
@@ -128,14 +128,16 @@ class _Runner:
         return self._done(table, self._of_this_run(outcome.dropped, balance))
 
     def _refuse_unguarded(self, table: Table, outcome: Outcome) -> None:
-        """Raise a LossError where the stage's guard says that rows may not replace those of the table."""
-        guard = self.stage.guard
-        if guard is None or self.context.settings.pipeline.accept_loss or not self.lakehouse.exists(table):
+        """Raise a LossError where the stage's loss guard says that rows may not replace those of the table."""
+        loss_guard = self.stage.loss_guard
+        if loss_guard is None or self.context.settings.pipeline.accept_loss or not self.lakehouse.exists(table):
             return
         dropped = outcome.dropped
         if dropped is None:
             dropped = self.context.spark.createDataFrame([], DROPPED_DDL)
-        why = guard.call((self.lakehouse.read(table), outcome.rows, dropped), self.context.settings, self.stage_run)
+        why = loss_guard.call(
+            (self.lakehouse.read(table), outcome.rows, dropped), self.context.settings, self.stage_run
+        )
         if why is not None:
             raise LossError(f"{self.stage.name}: {why}; {NOTHING_DELETED}")
 

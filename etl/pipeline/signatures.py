@@ -1,4 +1,4 @@
-"""What the functions of a stage receive: tables, the settings that they name, and the run.
+"""Find what the functions of a stage receive: tables, the settings that they name, and the run.
 
 A parameter of type ``DataFrame`` is the next input table, one of type ``StageRun`` the run. Any other parameter is
 settings, found by its type: a section, or a part of one. ``Annotated[TYPE, At("section.key")]`` names the place, of a
@@ -151,7 +151,7 @@ def received(hint: Any, of: str) -> Received:
         of: the parameter, for messages.
 
     Raises:
-        TypeError: there are none, or several.
+        TypeError: the type names no settings, or settings at several places.
     """
     kind, *marks = get_args(hint) if get_origin(hint) is Annotated else (hint,)
     places = [mark.key for mark in marks if isinstance(mark, At)]
@@ -211,7 +211,7 @@ def _field(key: str) -> FieldInfo:
     """Return the field at ``section.key``.
 
     Raises:
-        TypeError: there is none.
+        TypeError: no setting has this key.
     """
     *path, last = key.split(".")
     section: Any = Settings

@@ -31,7 +31,7 @@ EVERYTHING = "true"
 
 @dataclass(frozen=True)
 class Commit:
-    """What a commit that writes rows is.
+    """A commit that writes rows: its metadata, and the rows that it replaces.
 
     Attributes:
         metadata: its ``userMetadata``.

@@ -17,7 +17,7 @@ from udfs.models.stores import folder_name, put
 
 @dataclass(frozen=True)
 class Compute:
-    """How models are called and trained; none of it changes an answer.
+    """Resources with which models are called and trained; they change no result.
 
     Attributes:
         threads: per worker.

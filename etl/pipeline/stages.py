@@ -37,7 +37,7 @@ class Model(str):
 
 
 class Units(Enum):
-    """When the rows of an incremental stage's unit are still right.
+    """The condition under which an incremental stage keeps a unit's rows.
 
     Attributes:
         KEYED: while its key is in the input and settings and models are the same. Others rebuild the table.
@@ -68,7 +68,7 @@ class Units(Enum):
 
 @dataclass(frozen=True)
 class Incremental:
-    """How a stage that reads files or calls a model processes only new keys, in batches.
+    """Incremental processing of a stage that reads files or calls a model: only new keys, in batches.
 
     Attributes:
         key: the column that identifies a unit of work.
@@ -127,7 +127,7 @@ class RowAccounting:
 
 @dataclass(frozen=True)
 class FromFiles:
-    """What a stage does in place of its work where a setting names files that have its rows already.
+    """The replacement of a stage's work by files that already have its rows, where a setting names them.
 
     Attributes:
         key: the setting. It needs ``lakehouse.set``: a set made from such files is none of one's own films.
@@ -166,7 +166,7 @@ class Stage:
     incremental: Incremental | None = None
     units: RowAccounting = RowAccounting()
     fingerprint: Receiver | None = None
-    guard: Receiver | None = None
+    loss_guard: Receiver | None = None
     places: tuple[str, ...] = ()
     shows: str = "the screen"
     manual: bool = False
@@ -322,8 +322,8 @@ class Declaration(TypedDict, total=False):
         incremental: for stages that process only new keys.
         units: the unit of its account; a name alone for plain rows.
         fingerprint: function of settings to the identity of an outside source that is too large to hash.
-        guard: function of the table's rows, those that are to replace them, and those that were left out, to why they
-            may not, or None. Its settings do not count.
+        loss_guard: function of the table's rows, those that are to replace them, and those that were left out, to why
+            they may not, or None. Its settings do not count.
         places: ``section.key`` of settings that name such sources. Local ones must be there before a run begins.
         shows: the output of a stage that writes no table, for the documentation.
         manual: it runs only when it is named or a named stage needs it: exports, comparisons that take hours.
@@ -342,7 +342,7 @@ class Declaration(TypedDict, total=False):
     incremental: Incremental | None
     units: RowAccounting | str
     fingerprint: Callable[..., str]
-    guard: Callable[..., str | None]
+    loss_guard: Callable[..., str | None]
     places: tuple[str, ...]
     shows: str
     manual: bool
@@ -381,8 +381,8 @@ def stage(**declared: Unpack[Declaration]) -> Callable[[Callable[..., Any] | Rec
             fields["prepare"] = receiver_of(incremental.prepare)
         if "fingerprint" in declared:
             fields["fingerprint"] = receiver_of(declared["fingerprint"])
-        if "guard" in declared:
-            fields["guard"] = receiver_of(declared["guard"])
+        if "loss_guard" in declared:
+            fields["loss_guard"] = receiver_of(declared["loss_guard"])
         about = inspect.getdoc(called.function) or ""
         REGISTRY[name] = Stage(name=name, function=called, module=module, about=about, **fields)
         return REGISTRY[name]

@@ -20,7 +20,7 @@ LOG = "_delta_log"
 
 @dataclass(frozen=True)
 class TableFault:
-    """Damage of a table.
+    """A damaged table, and what is wrong with it.
 
     Attributes:
         table: its name.
@@ -113,9 +113,9 @@ def _damage(folder: Path, with_files: bool) -> str | None:
     try:
         sizes = local_delta.stored_sizes(DeltaTable(str(folder)), str(folder))
     except (DeltaError, OSError) as error:
-        told = message_line(error)
+        message = message_line(error)
         # Spark may know features that delta-rs does not.
-        return None if "nsupported" in told else f"{LOG} cannot be read ({told[:120]})"
+        return None if "nsupported" in message else f"{LOG} cannot be read ({message[:120]})"
     for name, size in sizes.items() if with_files else ():
         try:
             found = Path(name).stat().st_size

@@ -60,7 +60,7 @@ class Features:
 
 @dataclass(frozen=True)
 class About:
-    """What the card and the Croissant file of an export say of it.
+    """The facts about an export that its card and its Croissant file state.
 
     Attributes:
         name: of the data set.

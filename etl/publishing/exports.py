@@ -26,8 +26,8 @@ FORMAT = 3
 """Version of the file format; increase it when the same tables give other files."""
 
 
-class Place(Protocol):
-    """The settings of an export that say where it lies."""
+class ExportLocation(Protocol):
+    """The settings of an export that give its location."""
 
     @property
     def name(self) -> str: ...
@@ -38,7 +38,7 @@ class Place(Protocol):
 
 @dataclass(frozen=True)
 class RowKind:
-    """What the rows of an export are.
+    """The kind of an export's rows.
 
     Attributes:
         name: in the plural, for messages.
@@ -110,7 +110,7 @@ def read_manifest(folders: Folders, folder: str) -> Manifest | None:
     return Manifest(str(found.fingerprint), str(found.text), rules, rows, files, str(found.written))
 
 
-def export_folder(root: str, settings: Place, own: str = "") -> str:
+def export_folder(root: str, settings: ExportLocation, own: str = "") -> str:
     """Return the folder of an export: the one in the settings, or ``exports/<name>`` under the root.
 
     Args:
@@ -120,6 +120,17 @@ def export_folder(root: str, settings: Place, own: str = "") -> str:
     """
     name = f"{settings.name}-{own}" if own else settings.name
     return str(settings.folder or f"{root.rstrip('/')}/exports/{name}").rstrip("/")
+
+
+def replaced_folder(run: StageRun, settings: ExportLocation, setting: str, own: str = "") -> str:
+    """Return `export_folder`, whose files an export replaces.
+
+    Raises:
+        InputError: the folder has files of another kind.
+    """
+    folder = export_folder(run.lakehouse.root, settings, own)
+    refuse_foreign(Folders(run.spark), folder, setting)
+    return folder
 
 
 def refuse_foreign(folders: Folders, folder: str, setting: str = "publishing.folder") -> None:

@@ -12,7 +12,7 @@ UNDECIDED = "other"
 
 
 @dataclass(frozen=True)
-class Source:
+class LicensedPart:
     """A part of an export with its licence.
 
     Attributes:
@@ -28,19 +28,19 @@ class Source:
     part: str
 
 
-def used_sources(sections: Mapping[str, Section], *, with_texts: bool) -> list[Source]:
+def used_sources(sections: Mapping[str, Section], *, with_texts: bool) -> list[LicensedPart]:
     """Return the sources that the settings name, by ``conf/publishing/licences.csv``, after the texts if included."""
     found = []
     if with_texts:
-        found.append(Source("texts of the films", "none: they belong to their owners", False, "texts"))
+        found.append(LicensedPart("texts of the films", "none: they belong to their owners", False, "texts"))
     for row in csv.DictReader(resources.text("publishing/licences.csv").splitlines()):
         section, name = row["setting"].split(".")
         if getattr(sections[section], name):
-            found.append(Source(row["source"], row["licence"], row["commercial"] == "yes", row["part"]))
+            found.append(LicensedPart(row["source"], row["licence"], row["commercial"] == "yes", row["part"]))
     return found
 
 
-def check_licence(licence: str, sources: Sequence[Source]) -> None:
+def check_licence(licence: str, sources: Sequence[LicensedPart]) -> None:
     """Refuse a licence that grants more than the sources do.
 
     Raises:

@@ -11,7 +11,7 @@ from graphlib import TopologicalSorter
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 
-from conf.care_settings import ANY_MODEL, PriceSettings
+from conf.maintenance_settings import ANY_MODEL, PriceSettings
 from conf.papers import meanings_in, paper_table, paper_tables
 from conf.settings import Settings
 from conf.taxonomy import GOEMOTIONS_NAME, EmotionTaxonomy, Taxonomy, load_emotion_taxonomy
@@ -20,7 +20,7 @@ from etl.pipeline.tables import TABLES, Table, View, names_in
 from etl.pipeline.tables.model import AND_ALSO
 
 COLOURS = {"emotion": "#c4572c", "intent": "#2f6f9f", "neutral": "#858b94"}
-"""Of the kinds of labels on the reports' light pages."""
+"""Colours of the kinds of labels on the reports' light pages."""
 
 
 def views_of(settings: Settings) -> dict[str, View]:

@@ -29,7 +29,7 @@ class ReplyTokens(Section):
 
 
 class ReplyNetwork(Section):
-    """EDOS 5, E. These sizes give 25 M parameters (untied 55 M), not the 121 M of Table 10."""
+    """Sizes of the network (EDOS 5, E). They give 25 M parameters (untied 55 M), not the 121 M of Table 10."""
 
     layers: int = Field(4, ge=1, description="of the encoder, and of the decoder")
     heads: int = Field(6, ge=1)
@@ -62,7 +62,7 @@ class ReplyDecoding(Section):
 
 
 class SteeringRequests(Part):
-    """What a steered generator is asked for."""
+    """The intents that a steered generator is asked for."""
 
     contexts: int = Field(
         200, ge=1, description="ours: histories that each intent is asked for; with fewer than 200 the view says so"

@@ -38,7 +38,7 @@ SHOWN = ("perplexity", "word_perplexity", "distinct_1", "distinct_2", "similarit
 
 @dataclass(frozen=True)
 class Start:
-    """What a training starts from.
+    """The model that a training starts from.
 
     Attributes:
         model: the generator.

@@ -20,10 +20,10 @@ LEARN, HELD_OUT, OLDER = "learn", "held_out", "older"
 LINE_BREAK = " / "
 """Between the lines of a text that is said in several."""
 THRESHOLD = 0.48
-"""Of the score; chosen on everyday talk (docs/safety.md)."""
+"""Least score of danger; chosen on everyday talk (docs/safety.md)."""
 PENALTY = 5.0
 SHARPNESS = 3.0
-"""Of the kernel exp(-3 * squared distance)."""
+"""Exponent of the kernel exp(-3 * squared distance)."""
 BATCH_SIZE = 32
 
 

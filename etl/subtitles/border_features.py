@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from etl.subtitles.turn_features import MOST_REPEATS, PairContext, hashed, shared_features
+from etl.subtitles.turn_features import MOST_REPEATS, PairContext, coded_tokens, hashed, shared_features
 from etl.subtitles.turn_ragged import Ragged, mixed, side_by_side
 from etl.subtitles.turn_sentences import UNKNOWN_MS, Sentences
 
@@ -52,15 +52,8 @@ class SentenceWords:
 
 def sentence_words(texts: pa.Array) -> SentenceWords:
     """Return the words of sentences without marks, with one blank between tokens as in OPUS."""
-    split = _compute.split_pattern(_compute.utf8_lower(texts), " ")
-    counts = np.asarray(_compute.list_value_length(split), dtype=np.int64)
-    coded = split.flatten().dictionary_encode()
-    names = coded.dictionary.to_pylist()
-    indices = np.asarray(coded.indices, dtype=np.int64)
-    full = np.array([name != "" for name in names], dtype=bool)[indices] if names else np.zeros(0, dtype=bool)
-    row = np.repeat(np.arange(len(counts)), counts)[full]
-    indices = indices[full]
-    counts = np.bincount(row, minlength=len(counts))
+    counts, indices, names = coded_tokens(texts)
+    row = np.repeat(np.arange(len(counts)), counts)
 
     def of_names(values: list[Any], kind: Any) -> np.ndarray:
         return np.array(values, dtype=kind)[indices] if names else np.zeros(0, dtype=kind)

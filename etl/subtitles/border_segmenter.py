@@ -240,9 +240,9 @@ def _calibrated(
         return model
     from sklearn.linear_model import LogisticRegression
 
-    trial = fit_logistic(features.rows(seen), label[seen], weight[seen], start)
-    told = trial.log_odds(features.rows(unseen))
-    line = LogisticRegression(C=1e6).fit(told[:, np.newaxis], label[unseen], sample_weight=weight[unseen])
+    without_unseen = fit_logistic(features.rows(seen), label[seen], weight[seen], start)
+    log_odds = without_unseen.log_odds(features.rows(unseen))
+    line = LogisticRegression(C=1e6).fit(log_odds[:, np.newaxis], label[unseen], sample_weight=weight[unseen])
     slope = float(np.clip(line.coef_[0, 0], *SLOPES))
     return LinearModel(model.weights * np.float32(slope), model.intercept * slope + float(line.intercept_[0]))
 

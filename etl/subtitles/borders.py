@@ -1,4 +1,9 @@
-"""Borders between adjacent sentences: whether a turn opens, what decides it, and how certain that is (EDOS 3.1)."""
+"""Borders between adjacent sentences: whether a turn opens, what decides it, and how certain that is (EDOS 3.1).
+
+`udfs.opus.speaker_changes` has split sentences in which the speaker changes when their file was read; all other rules
+about borders are here. `subtitles.dialogues.borders` is the decision, by the settings of the run;
+`subtitles.turn_scores.sources` is what would decide by the default rules.
+"""
 
 from dataclasses import dataclass
 
@@ -20,13 +25,13 @@ MODEL = "model"
 
 @dataclass(frozen=True)
 class Borders:
-    """What marks and the segmenter say about the sentences of several files. Every rule about borders is here.
+    """The borders of the sentences of several files, by marks and the segmenter.
 
     Attributes:
         sentences: the sentences.
         lines: the spoken ones.
         own: the decision before each spoken sentence by the file's own marks: NEW_TURN, SAME_TURN or UNMARKED.
-        marked: the same by own or carried marks.
+        marked: the same by own marks or marks from other uploads.
         margin: how far the segmenter's score is above its limit.
         silence_ends_turn_ms: a longer silence ends a turn (ours); None disables that rule.
     """

@@ -1,7 +1,7 @@
 """Turn marks that other uploads of a film show for the same two sentences (ours).
 
 Uploads of one film are typed, split and marked by different people. Where two of them have the same three words before
-and after a border of sentences, a mark at this border in one is carried to the other.
+and after a border of sentences, a mark at this border in one counts in the other, too.
 """
 
 from collections.abc import Iterable, Iterator
@@ -72,11 +72,11 @@ def _borders(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         )
 
 
-def carried_marks(chosen: DataFrame, files: DataFrame) -> DataFrame:
+def marks_of_other_uploads(chosen: DataFrame, files: DataFrame) -> DataFrame:
     """Return the marks that other uploads of each film have for the unmarked borders of the chosen uploads.
 
-    The majority of the uploads that mark a border decides; a tie decides nothing. Dashes that open a block are not
-    carried. Files of unknown film have no other uploads.
+    The majority of the uploads that mark a border decides; a tie decides nothing. Dashes that open a block are left
+    out. Files of unknown film have no other uploads.
 
     Args:
         chosen: source_path, movie_id and language of the uploads to score.

@@ -1,4 +1,4 @@
-"""What becomes of a dialogue when some of its turns are removed (EDOS 3.1)."""
+"""Cut dialogues where some of their turns are removed (EDOS 3.1)."""
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F

@@ -87,7 +87,7 @@ def film_fault(rules: CleaningSettings) -> Column:
     ``no_end_marks``: the turns end without ".", "?" or another mark, so that their ends are not known.
     """
     mean_turns = F.col("turns") / F.col("dialogues")
-    told_turns = F.concat(
+    turns_detail = F.concat(
         F.col("year").cast("string"), F.lit(": "), F.format_number(mean_turns, 2), F.lit(" turns a dialogue")
     )
     enough = F.col("turns") >= FEWEST_TURNS
@@ -95,26 +95,30 @@ def film_fault(rules: CleaningSettings) -> Column:
     found: list[tuple[Column, str, Column]] = []
     if rules.drop_silent_films:
         silent = (F.col("year") <= LAST_SILENT_YEAR) & (mean_turns < TURNS_OF_INTERTITLES)
-        found.append((silent, "silent_film", told_turns))
+        found.append((silent, "silent_film", turns_detail))
     if rules.drop_wrong_years:
         dated = (F.col("year") < FIRST_SOUND_YEAR) & (mean_turns >= TURNS_OF_INTERTITLES)
-        found.append((dated & enough, "wrong_year", told_turns))
+        found.append((dated & enough, "wrong_year", turns_detail))
     if rules.max_unknown_words is not None:
         share = _share("unknown_words", "small_words")
         broken = (share > rules.max_unknown_words) & (F.col("small_words") >= FEWEST_WORDS)
-        found.append((broken & english, "broken_words", _told(share, "unknown words")))
+        found.append((broken & english, "broken_words", _share_detail(share, "unknown words")))
     if rules.max_unended_turns is not None:
         share = _share("unended", "turns")
         found.append(
-            ((share > rules.max_unended_turns) & english & enough, "no_end_marks", _told(share, "unended turns"))
+            (
+                (share > rules.max_unended_turns) & english & enough,
+                "no_end_marks",
+                _share_detail(share, "unended turns"),
+            )
         )
     if rules.min_address_share is not None:
         share = _share("addresses", "tokens")
         narrated = (share < rules.min_address_share) | (F.col("questions") == 0)
-        told = F.concat(
+        detail = F.concat(
             F.format_number(share, 4), F.lit(" words of address, "), F.col("questions"), F.lit(" questions")
         )
-        found.append((narrated & no_genre(F.col("genres")) & english & enough, "narration", told))
+        found.append((narrated & no_genre(F.col("genres")) & english & enough, "narration", detail))
     first = F.lit(None).cast("struct<reason: string, detail: string>")
     for broken, reason, detail in reversed(found):
         first = F.when(F.coalesce(broken, F.lit(False)), fault(reason, detail)).otherwise(first)
@@ -125,7 +129,7 @@ def _share(part: str, whole: str) -> Column:
     return F.round(F.col(part) / F.greatest(F.col(whole), F.lit(1)), 4)
 
 
-def _told(share: Column, what: str) -> Column:
+def _share_detail(share: Column, what: str) -> Column:
     return F.concat(F.format_number(share, 4), F.lit(f" {what}"))
 
 

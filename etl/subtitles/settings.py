@@ -9,8 +9,8 @@ from conf.section import Part, Section, added, outside, speed
 from conf.training_options import ClassifierOptions
 
 
-class Mark(StrEnum):
-    """Where a cleaning rule comes from.
+class Provenance(StrEnum):
+    """The provenance of a cleaning rule.
 
     Attributes:
         PAPER: a sentence of EDOS.
@@ -31,29 +31,32 @@ class CleaningRule(NamedTuple):
     """A setting under ``subtitles.cleaning``: where its rule comes from, and its values in presets."""
 
     setting: str
-    mark: Mark
+    provenance: Provenance
     values: dict[str, Any]
 
 
-def rule(default: Any, mark: Mark, *, added: bool = False, **about: Any) -> Any:
+def rule(default: Any, provenance: Provenance, *, reason: str = "", added: bool = False, **about: Any) -> Any:
     """Return the field of a setting of the cleaning rules.
 
     Args:
         default: its value in the preset ``released``.
-        mark: where the rule comes from.
+        provenance: where the rule comes from.
+        reason: of the ledger's rows, where it removes turns or dialogues; its description ends with it.
         added: whether a later version added the rule, off by default (`conf.section.added`).
         about: ``paper`` and ``trusted``, its values in those presets where they differ; description and limits.
     """
     values = {name: about.pop(name) for name in PRESETS if name in about}
-    extra: dict[str, Any] = {"mark": mark, "presets": values, "added": added}
+    extra: dict[str, Any] = {"provenance": provenance, "presets": values, "added": added}
+    if reason:
+        about["description"] = f"{about['description']} (reason: {reason})"
     return Field(default, json_schema_extra=extra, **about)
 
 
 def rules_of(section: type[Section]) -> list[CleaningRule]:
     """Return the rules of a section."""
     extras: dict[str, Any] = {name: field.json_schema_extra for name, field in section.model_fields.items()}
-    marked = {name: extra for name, extra in extras.items() if isinstance(extra, dict) and "mark" in extra}
-    return [CleaningRule(name, Mark(extra["mark"]), extra["presets"]) for name, extra in marked.items()]
+    rules = {name: extra for name, extra in extras.items() if isinstance(extra, dict) and "provenance" in extra}
+    return [CleaningRule(name, Provenance(extra["provenance"]), extra["presets"]) for name, extra in rules.items()]
 
 
 def preset_of(section: type[Section], preset: str) -> dict[str, Any]:
@@ -73,45 +76,64 @@ class CleaningSettings(Section):
     preset: Literal["released", "paper", "trusted"] = Field(
         "released", description="sets the defaults below: the authors' released rows, the paper's words, or ours"
     )
-    strip_names: bool = rule(True, Mark.PAPER, description="EDOS 3.1: character names leave the turn, the turn stays")
+    strip_names: bool = rule(
+        True, Provenance.PAPER, description="EDOS 3.1: character names leave the turn, the turn stays"
+    )
     strip_brackets: bool = rule(
-        True, Mark.OURS, paper=False, description="ours: bracketed sounds and manners leave the turn; paper: false"
+        True,
+        Provenance.OURS,
+        paper=False,
+        description="ours: bracketed sounds and manners leave the turn; paper: false",
     )
     repair_scans: bool = rule(
-        True, Mark.OURS, paper=False, description="ours: I read as l, l as I, D as O (scanned subtitles), English only"
+        True,
+        Provenance.OURS,
+        paper=False,
+        description="ours: I read as l, l as I, D as O (scanned subtitles), English only",
     )
     repeated_turns: Literal["previous", "dialogue", "off"] = rule(
-        "previous", Mark.PAPER, description="a turn that says again what the previous (or any earlier) turn said"
+        "previous",
+        Provenance.PAPER,
+        reason="repeated_turn",
+        description="a turn that says again what the previous (or any earlier) turn said",
     )
     repeated_match: Literal["exact", "words"] = rule(
         "exact",
-        Mark.PAPER,
+        Provenance.PAPER,
         paper="words",
         description="released rows: the same string; paper: words, apart from case and punctuation",
     )
     repeated_min_words: int = rule(
-        1, Mark.OURS, paper=1, trusted=4, ge=1, description="ours: shorter turns may repeat; trusted: 4"
+        1, Provenance.OURS, paper=1, trusted=4, ge=1, description="ours: shorter turns may repeat; trusted: 4"
     )
-    previously_on: bool = rule(True, Mark.PAPER, description="EDOS 3.1: turns that start with previous(ly) on go")
+    previously_on: bool = rule(
+        True, Provenance.PAPER, reason="previously_on", description="EDOS 3.1: turns that start with previous(ly) on go"
+    )
     min_characters: int | None = rule(
         2,
-        Mark.PAPER,
+        Provenance.PAPER,
+        reason="too_short",
         trusted=1,
         description="EDOS 3.1: shortest turn, in the unit that length_in names; null: no limit",
     )
     max_characters: int | None = rule(
-        100, Mark.PAPER, description="EDOS 3.1: longest turn, in the unit that length_in names; null: no limit"
+        100,
+        Provenance.PAPER,
+        reason="too_long",
+        description="EDOS 3.1: longest turn, in the unit that length_in names; null: no limit",
     )
     length_in: Literal["characters", "tokens"] = rule(
         "tokens",
-        Mark.PAPER,
+        Provenance.PAPER,
         paper="characters",
         description="unit of the lengths; released rows: tokens; paper: characters",
     )
-    min_alphabetic_share: float | None = rule(0.6, Mark.PAPER, ge=0, le=1, description="EDOS 3.1")
+    min_alphabetic_share: float | None = rule(
+        0.6, Provenance.PAPER, reason="too_few_letters", ge=0, le=1, description="EDOS 3.1"
+    )
     letters_among: Literal["all", "visible", "words"] = rule(
         "all",
-        Mark.PAPER,
+        Provenance.PAPER,
         paper="visible",
         trusted="words",
         description="what letters are a share of; released rows: all characters; paper: those but blanks; trusted: "
@@ -119,7 +141,8 @@ class CleaningSettings(Section):
     )
     min_distinct_share: float | None = rule(
         0.6667,
-        Mark.RELEASED,
+        Provenance.RELEASED,
+        reason="repetitive_tokens",
         paper=None,
         trusted=None,
         ge=0,
@@ -128,7 +151,8 @@ class CleaningSettings(Section):
     )
     min_local_distinct_share: float | None = rule(
         None,
-        Mark.OURS,
+        Provenance.OURS,
+        reason="repetitive_tokens",
         paper=None,
         trusted=0.5,
         ge=0,
@@ -136,11 +160,12 @@ class CleaningSettings(Section):
         description="ours: mean share of distinct words in each ten successive ones; trusted: 0.5",
     )
     repetitive_min_tokens: int = rule(
-        5, Mark.PAPER, ge=1, description="shorter turns may repeat a word (EDOS 3.1 has no number)"
+        5, Provenance.PAPER, ge=1, description="shorter turns may repeat a word (EDOS 3.1 has no number)"
     )
     repetitive_share: float | None = rule(
         None,
-        Mark.PAPER,
+        Provenance.PAPER,
+        reason="repetitive_tokens",
         paper=0.5,
         ge=0,
         le=1,
@@ -148,59 +173,83 @@ class CleaningSettings(Section):
     )
     cues_end_dialogue: bool = rule(
         False,
-        Mark.PAPER,
+        Provenance.PAPER,
+        reason="nothing_said",
         paper=True,
         description="EDOS 3.1 to the letter, paper: true; false: a bare name or sound goes alone",
     )
     cues_bridge_silences: bool = rule(
         True,
-        Mark.PAPER,
+        Provenance.PAPER,
         trusted=False,
         description="a name or sound that goes alone joins dialogues over a silence; ours, trusted: false",
     )
     keep_after_removed: bool = rule(
         False,
-        Mark.OURS,
+        Provenance.OURS,
         paper=False,
         trusted=True,
         description="ours: the turns after a removed one become a dialogue of their own; trusted: true",
     )
-    drop_songs: bool = rule(True, Mark.OURS, paper=False, description="ours: sung turns go")
+    drop_songs: bool = rule(True, Provenance.OURS, reason="song", paper=False, description="ours: sung turns go")
     drop_credits: bool = rule(
-        True, Mark.OURS, paper=False, description="ours: credits, adverts, notes of uploaders, episode titles go"
+        True,
+        Provenance.OURS,
+        reason="credit",
+        paper=False,
+        description="ours: credits, adverts, notes of uploaders, episode titles go",
     )
     drop_quoted: bool = rule(
         True,
-        Mark.RELEASED,
+        Provenance.RELEASED,
+        reason="quotation",
         paper=False,
         description="turns that begin with a quotation mark go: read or sung; paper: false",
     )
     quoted_match: Literal["opening", "whole"] = rule(
         "opening",
-        Mark.OURS,
+        Provenance.OURS,
         added=True,
         trusted="whole",
         description="ours: drop_quoted takes turns that open with a mark; trusted: those quoted to their end",
     )
     drop_inner_labels: bool = rule(
-        True, Mark.OURS, paper=False, description="ours: turns in which a label names a second speaker go"
+        True,
+        Provenance.OURS,
+        reason="second_speaker",
+        paper=False,
+        description="ours: turns in which a label names a second speaker go",
     )
     max_turn_frequency: int | None = rule(
         100,
-        Mark.RELEASED,
+        Provenance.RELEASED,
+        reason="frequent_turn",
         paper=None,
         trusted=None,
         ge=1,
         description="occurrences of one text that stay (their file is named reduce_freq); paper: null",
     )
-    min_turns: int = rule(2, Mark.PAPER, ge=1, description="EDOS 3.1: dialogues left with one turn go")
-    excluded_genres: tuple[str, ...] = rule(("Documentary",), Mark.PAPER, description="EDOS 3.1")
+    min_turns: int = rule(
+        2,
+        Provenance.PAPER,
+        reason="no_turns_left, one_turn_left",
+        ge=1,
+        description="EDOS 3.1: dialogues left with one turn go",
+    )
+    excluded_genres: tuple[str, ...] = rule(
+        ("Documentary",), Provenance.PAPER, reason="documentary and the like", description="EDOS 3.1"
+    )
     drop_silent_films: bool = rule(
-        True, Mark.OURS, paper=False, description="ours: films before 1930 whose texts stand alone go"
+        True,
+        Provenance.OURS,
+        reason="silent_film",
+        paper=False,
+        description="ours: films before 1930 whose texts stand alone go",
     )
     min_address_share: float | None = rule(
         0.03,
-        Mark.OURS,
+        Provenance.OURS,
+        reason="narration",
         paper=None,
         ge=0,
         le=1,
@@ -208,14 +257,16 @@ class CleaningSettings(Section):
     )
     drop_wrong_years: bool = rule(
         False,
-        Mark.OURS,
+        Provenance.OURS,
+        reason="wrong_year",
         paper=False,
         trusted=True,
         description="ours: films with sound dated before 1927 go; trusted: true",
     )
     max_unknown_words: float | None = rule(
         None,
-        Mark.OURS,
+        Provenance.OURS,
+        reason="broken_words",
         paper=None,
         trusted=0.07,
         ge=0,
@@ -224,27 +275,36 @@ class CleaningSettings(Section):
     )
     max_unended_turns: float | None = rule(
         None,
-        Mark.OURS,
+        Provenance.OURS,
+        reason="no_end_marks",
         paper=None,
         trusted=0.5,
         ge=0,
         le=1,
         description="ours: English films with more turns without an end mark go; trusted: 0.5",
     )
-    exact_duplicates: bool = rule(True, Mark.PAPER, description="EDOS 3.1: the first copy across films stays")
-    near_duplicates: bool = rule(
-        True, Mark.OURS, paper=False, description="ours: between uploads of one film; paper: false"
+    exact_duplicates: bool = rule(
+        True, Provenance.PAPER, reason="duplicate", description="EDOS 3.1: the first copy across films stays"
     )
-    near_duplicate_jaccard: float = rule(0.8, Mark.OURS, ge=0, le=1, description="ours: on word shingles")
+    near_duplicates: bool = rule(
+        True,
+        Provenance.OURS,
+        reason="near_duplicate",
+        paper=False,
+        description="ours: between uploads of one film; paper: false",
+    )
+    near_duplicate_jaccard: float = rule(0.8, Provenance.OURS, ge=0, le=1, description="ours: on word shingles")
     corpus_duplicates: bool = rule(
         False,
-        Mark.OURS,
+        Provenance.OURS,
+        reason="near_duplicate_in_corpus",
         paper=False,
         description="ours: of dialogues of any films with that Jaccard similarity the first by id stays",
     )
     min_certainty: float | None = rule(
         None,
-        Mark.OURS,
+        Provenance.OURS,
+        reason="uncertain_turn",
         paper=None,
         trusted=0.3,
         ge=0,
@@ -254,7 +314,11 @@ class CleaningSettings(Section):
         " (docs/edos.md); null: all turns stay",
     )
     drop_profane: bool = rule(
-        False, Mark.OURS, paper=False, description="ours: dialogues with a word of conf/profanity.txt go"
+        False,
+        Provenance.OURS,
+        reason="profanity",
+        paper=False,
+        description="ours: dialogues with a word of conf/profanity.txt go",
     )
 
     @model_validator(mode="before")
@@ -265,7 +329,7 @@ class CleaningSettings(Section):
 
 
 class TurnCertainty(Section):
-    """How often a decision about two adjacent sentences is right, by what decides. Ours: docs/segmentation.md.
+    """Rates at which decisions about two adjacent sentences are right, by what decides (ours, docs/segmentation.md).
 
     The segmenter is right with probability 1 / (1 + exp(-(a + b * distance))), the distance being that of its score
     from its limit.
@@ -279,7 +343,7 @@ class TurnCertainty(Section):
 
 
 class Listing(Part):
-    """Which subtitle files are read."""
+    """The subtitle files to read."""
 
     sources: tuple[str, ...] = Field((), description="folders of .xml/.xml.gz, OPUS zips; paths or URIs")
     languages: tuple[str, ...] = ("en",)
@@ -310,7 +374,7 @@ class Listing(Part):
 
 
 class ReadingRules(Part):
-    """How a subtitle file is read, and when it is quarantined."""
+    """Rules for reading subtitle files, and limits beyond which they are quarantined."""
 
     truecase: bool = Field(True, description="OPUS's truecased form of shouted words as text")
     max_file_megabytes: int = Field(64, ge=1, description="a file that unpacks to more is quarantined")
@@ -320,14 +384,14 @@ class ReadingRules(Part):
 
 
 class Lemmas(Part):
-    """How words are lemmatised."""
+    """Settings of the lemmatisation."""
 
     lemma_language: str = Field("en", description="of the lemma dictionary; codes as simplemma's")
     lemmatizer: Literal["spark-nlp", "simplemma"] = speed("spark-nlp")
 
 
 class TurnRules(Part):
-    """Who decides where a turn and a dialogue end (EDOS 3.1)."""
+    """Rules for the ends of turns and dialogues (EDOS 3.1)."""
 
     explicit_marks: bool = Field(True, description="a dash or speaker label decides, the segmenter the rest")
     carried_marks: bool = Field(
@@ -371,7 +435,7 @@ class SubtitleSettings(TurnRules, Lemmas, ReadingRules, Listing):
 
 
 class SegmenterOptions(Part):
-    """Which kind of segmenter is trained, and on how much."""
+    """The kind of segmenter to train, and the size of its training set."""
 
     name: str = Field("edos-turn-segmenter", description="in the MLflow registry")
     kind: Literal["linear", "svm", "encoder", "both"] = Field(

@@ -102,12 +102,12 @@ QUARANTINE = Table(
 
 TURN_SCORES = Table(
     "subtitles.turn_scores",
-    "One file's turn-change scores, one for each pair of adjacent sentences.",
+    "One file's turn-change scores, one for each pair of adjacent sentences. What decides is in subtitles.dialogues.",
     """
     source_path string, subtitle_id string, model string COMMENT 'identity of the segmenter',
     scores array<float> COMMENT 'SVM margin that sentence i+1 opens a new turn; above 0 it does',
     carried array<boolean> COMMENT 'whether sentence i+1 opens a turn by other uploads; null: unknown',
-    sources array<string> COMMENT 'what decides: mark (of this upload), carried, model; null without a pair',
+    sources array<string> COMMENT 'what would decide by default rules: mark (its own), carried, model; null: no pair',
     work_version bigint
     """,
     ("source_path",),
@@ -119,7 +119,7 @@ _DIALOGUE = f"""
     year int, genres array<string>,
     turns array<{TURN}>,
     certainties array<float> COMMENT 'probability of each turn that it is one speaker\\'s, and whole',
-    borders array<string> COMMENT 'what decided that each opens: start, silence, mark, carried, model',
+    borders array<string> COMMENT 'what decided by the settings that each opens: start, silence, mark, carried, model',
     border_certainties array<float> COMMENT 'probability of each turn that it opens where the speaker changes',
     speakers array<string> COMMENT 'name of the label that each turn opens with, in capitals; null without one'
     """

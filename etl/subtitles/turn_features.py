@@ -123,16 +123,25 @@ def hashed(words: np.ndarray) -> np.ndarray:
     return pd.util.hash_array(words.astype(object), hash_key=_HASH_KEY, categorize=False)
 
 
-def hashed_tokens(texts: pa.Array) -> Ragged:
-    """Return the hashed lower-case tokens of each sentence, split at single blanks as in OPUS."""
+def coded_tokens(texts: pa.Array) -> tuple[np.ndarray, np.ndarray, list[str]]:
+    """Return the lower-case tokens of sentences, split at single blanks as in OPUS.
+
+    Returns:
+        the number of tokens of each sentence; all tokens, as positions in a list of words; and this list.
+    """
     split = _compute.split_pattern(_compute.utf8_lower(texts), " ")
     tokens = split.flatten().dictionary_encode()
     counts = np.asarray(_compute.list_value_length(split), dtype=np.int64)
-    hashes = hashed(np.array(tokens.dictionary.to_pylist(), dtype=object))
     row = np.repeat(np.arange(len(counts)), counts)
     kept = np.asarray(_compute.not_equal(split.flatten(), ""), dtype=bool)
-    indices = np.asarray(tokens.indices, dtype=np.int64)
-    return Ragged(np.bincount(row[kept], minlength=len(counts)), hashes[indices[kept]])
+    indices = np.asarray(tokens.indices, dtype=np.int64)[kept]
+    return np.bincount(row[kept], minlength=len(counts)), indices, tokens.dictionary.to_pylist()
+
+
+def hashed_tokens(texts: pa.Array) -> Ragged:
+    """Return the hashed lower-case tokens of each sentence."""
+    counts, indices, words = coded_tokens(texts)
+    return Ragged(counts, hashed(np.array(words, dtype=object))[indices])
 
 
 def hashed_genres(genres: pa.Array) -> Ragged:

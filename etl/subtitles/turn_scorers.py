@@ -159,7 +159,7 @@ def _read(path: Path, version: int, *names: str) -> list[float]:
 
 
 RULE_FILE = "rule.json"
-"""Of the rule that stood in for a trained segmenter in earlier versions: the packaged segmenter has taken its place."""
+"""File of the rule that earlier versions had in place of a trained segmenter; the packaged segmenter replaces it."""
 
 
 def turn_scorer(folder: Path, table: LemmaTable, batch_size: int, threads: int, path: str | None = None) -> PairScorer:

@@ -96,12 +96,12 @@ def score_turns(files: DataFrame, scorer: PairScorer, model: str, carried: DataF
         files: source_path, subtitle_id, genres, subtitle_duration_ms, sentences.
         scorer: the model.
         model: the model's identity.
-        carried: the marks of other uploads, from ``carried_marks.carried_marks``; None carries none.
+        carried: the marks of other uploads, from ``carried_marks.marks_of_other_uploads``; None: there are none.
 
     Returns:
         ``subtitles.turn_scores``: scores[i] is the margin that sentence i + 1 opens a new turn, rounded to 4
         decimals, or 0 without a pair. Sentences without words belong to the turn of the next spoken sentence; the
-        first of them gets the margin, the carried mark and the source.
+        first of them gets the margin, the mark from other uploads and the source.
     """
 
     def score(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -130,7 +130,7 @@ def with_film_version(chosen: DataFrame, files: DataFrame, model: str) -> DataFr
 
     Args:
         chosen: source_path of the uploads to score.
-        files: ``subtitles.files``, every upload, whose marks may be carried to the chosen ones.
+        files: ``subtitles.files``, every upload, whose marks may count in the chosen ones.
         model: the model's identity.
     """
     film = F.expr("bit_xor(xxhash64(source_path, content_hash))").over(Window.partitionBy("language", "movie_id"))
@@ -139,7 +139,7 @@ def with_film_version(chosen: DataFrame, files: DataFrame, model: str) -> DataFr
 
 
 def file_scores(batch: pa.RecordBatch, scorer: PairScorer) -> tuple[pa.Array, pa.Array, pa.Array]:
-    """Return the scores, the carried marks and the sources of a batch of files, as Arrow lists."""
+    """Return the scores, the marks from other uploads and the sources of a batch of files, as Arrow lists."""
     sentences = Sentences.of(batch.column("sentences"))
     lines = spoken(sentences)
     sizes = np.diff(sentences.offsets)
@@ -194,7 +194,7 @@ def scored_files(chosen: DataFrame, files: DataFrame, turn_scores: DataFrame) ->
 
 
 def flat_carried(column: pa.Array, sentences: Sentences) -> np.ndarray:
-    """Return the carried mark before each sentence of several files as int8: NEW_TURN, SAME_TURN or UNMARKED.
+    """Return other uploads' mark before each sentence of several files as int8: NEW_TURN, SAME_TURN or UNMARKED.
 
     Args:
         column: list<struct<sentence, new_turn>>, nullable; sentence counts within the file, and those that it has not

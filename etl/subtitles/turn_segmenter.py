@@ -20,7 +20,7 @@ from etl.subtitles.turn_scoring import pairs_of, with_column
 
 _FORMAT = 3
 SEED = 13
-"""Of the order in which the optimizer takes the pairs."""
+"""Seed of the order in which the optimizer takes the pairs."""
 REGULARIZATION = 0.007
 """By cross-validation over training episodes."""
 MAX_ITERATIONS = 60

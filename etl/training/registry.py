@@ -46,7 +46,7 @@ def model_store(settings: Stored) -> "ModelStore":
 
 
 def check_store(settings: Stored) -> None:
-    """Look whether trainings can log, before hours of other stages have passed. Stores in local files are not opened.
+    """Check that trainings can log, before hours of other stages have passed. Stores in local files are not opened.
 
     Raises:
         InputError: no MLflow server is named, or the one that is does not answer.

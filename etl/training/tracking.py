@@ -293,16 +293,18 @@ def promote_if_better(
         tags[FILMS] = str(candidate.films)
     for key, value in _tags(tags).items():
         client.set_model_version_tag(name, version, key, value)
-    _tell_runs(client, candidate, before if promoted else None, promoted, reason)
+    _tag_versions(client, candidate, before if promoted else None, promoted, reason)
     return Promotion(promoted, version, mine, before, theirs, reason)
 
 
-def _tell_runs(client: MlflowClient, candidate: Candidate, replaced: str | None, promoted: bool, reason: str) -> None:
+def _tag_versions(
+    client: MlflowClient, candidate: Candidate, replaced: str | None, promoted: bool, reason: str
+) -> None:
     """Tag the candidate's run with the decision, and the run of the champion that it replaces."""
-    told = {candidate.version: {"champion": "yes" if promoted else "no", "promotion": reason[:500]}}
+    tags_of = {candidate.version: {"champion": "yes" if promoted else "no", "promotion": reason[:500]}}
     if replaced is not None and replaced != candidate.version:
-        told[replaced] = {"champion": f"no: replaced by version {candidate.version}"}
-    for version, tags in told.items():
+        tags_of[replaced] = {"champion": f"no: replaced by version {candidate.version}"}
+    for version, tags in tags_of.items():
         with suppress(MlflowException):  # a run that was deleted, or of another workspace of the registry
             run_id = client.get_model_version(candidate.name, version).run_id
             for key, value in _tags(tags).items():

@@ -6,26 +6,22 @@ import numpy as np
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from conf.llm_settings import DecodingSettings
 from conf.taxonomy import EmotionTaxonomy
 from conf.wordlists import words
 from etl.emo_pillars import samples, similarities, tables
 from etl.emo_pillars.markers import GROUPED, adverb_markers, marker_groups
 from etl.emo_pillars.settings import MarkerRules, Samples, TopicQuery, TopicSample
-from etl.emo_pillars.step import Wording
-from etl.emo_pillars.steps import topic_categories, topic_names
-from etl.emo_pillars.tables import CONTEXTS, CONTEXTUAL_EXAMPLES, EXAMPLES
+from etl.emo_pillars.step_stages import step_stages
+from etl.emo_pillars.steps import NAMING, contexts, topic_categories, topic_names
+from etl.emo_pillars.tables import CONTEXTUAL_EXAMPLES, EXAMPLES
 from etl.emo_pillars.topics import topics_of
-from etl.llm import tables as llm
-from etl.llm.model_stages import answer_stage, embeddings, model_stage, prompt_stage
+from etl.llm.model_stages import embeddings, model_stage
 from etl.pipeline import At, RowAccounting, StageRun, stage
 from etl.pipeline.outcome import Outcome
 
 SECTION = "emo_pillars.analysis"
 ENCODER = "analysis_encoder"
-NAMER = "topic_namer"
-TopicNamesFiles = Annotated[dict[str, str], At("emo_pillars.prompts.topic_names")]
-TopicCategoriesFiles = Annotated[dict[str, str], At("emo_pillars.prompts.topic_categories")]
+CONTEXTS = contexts.STEP.table
 Seed = Annotated[int, At(f"{SECTION}.seed")]
 
 
@@ -150,41 +146,8 @@ def emo_pillars_find_topics(
     return Outcome(run.spark.createDataFrame(topics, tables.TOPICS.schema), dropped, rows_in=rows_in)
 
 
-@prompt_stage((tables.TOPICS,), llm.TOPIC_NAMES, NAMER, resources=topic_names.STEP.prompt_files)
-def emo_pillars_ask_topic_names(
-    topics: DataFrame,
-    decoding: Annotated[DecodingSettings, At("emo_pillars.steps.topic_names")],
-    large_topic: Annotated[int, At("emo_pillars.analysis.large_topic")],
-    files: TopicNamesFiles,
-    run: StageRun,
-) -> DataFrame:
-    """Ask a language model, if one is set, for the name of each large topic (Emo Pillars H)."""
-    requests = topic_names.requests(topics, large_topic, decoding, Wording(files=files))
-    return requests if run.model(NAMER).given else requests.limit(0)
-
-
-@answer_stage(emo_pillars_ask_topic_names, tables.TOPIC_NAMES, "topics")
-def emo_pillars_topic_names(answers: DataFrame, files: TopicNamesFiles) -> Outcome:
-    """Parse the names of topics (Emo Pillars H)."""
-    return topic_names.rows(answers, Wording(files=files))
-
-
-@prompt_stage((tables.TOPIC_NAMES,), llm.TOPIC_CATEGORIES, NAMER, resources=topic_categories.STEP.prompt_files)
-def emo_pillars_ask_topic_categories(
-    names: DataFrame,
-    decoding: Annotated[DecodingSettings, At("emo_pillars.steps.topic_categories")],
-    files: TopicCategoriesFiles,
-    run: StageRun,
-) -> DataFrame:
-    """Ask the language model for a broad category of each named topic (Emo Pillars H)."""
-    requests = topic_categories.requests(names, decoding, Wording(files=files))
-    return requests if run.model(NAMER).given else requests.limit(0)
-
-
-@answer_stage(emo_pillars_ask_topic_categories, tables.TOPIC_CATEGORIES, "emotions")
-def emo_pillars_topic_categories(answers: DataFrame, files: TopicCategoriesFiles) -> Outcome:
-    """Parse the categories of topics (Emo Pillars H)."""
-    return topic_categories.rows(answers, Wording(files=files))
+for step in NAMING:
+    step_stages(step, __name__)
 
 
 @stage(
@@ -213,8 +176,8 @@ SHOWN = (
     tables.SIMILARITIES,
     tables.CHANGES,
     tables.TOPICS,
-    tables.TOPIC_NAMES,
-    tables.TOPIC_CATEGORIES,
+    topic_names.STEP.table,
+    topic_categories.STEP.table,
     tables.QUERY_EXAMPLES,
     tables.MARKERS,
     tables.MARKER_GROUPS,

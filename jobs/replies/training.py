@@ -28,7 +28,7 @@ from etl.subtitles.tables import CLEAN_DIALOGUES
 
 GENERATORS = tuple(regime.model for regime in COMPARED)
 TUNING = ("training.processes", "edos.taxonomy")
-"""What counts of a further training: it has the labels from the generator that it starts from."""
+"""Settings that count for a further training: it has the labels from the generator that it starts from."""
 Dropout = Annotated[float, At("replies.network.dropout")]
 MostTokens = Annotated[int, At("replies.network.max_tokens")]
 UNSTEERED = ("reply_empathetic", "reply_causal")

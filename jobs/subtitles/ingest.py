@@ -40,7 +40,7 @@ def _shrinkage(
     writes=MANIFEST,
     version=6,
     fingerprint=_fingerprint,
-    guard=_shrinkage,
+    loss_guard=_shrinkage,
     places=("subtitles.sources",),
     units="files",
 )

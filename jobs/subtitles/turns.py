@@ -61,7 +61,7 @@ def score_turns(chosen: DataFrame, files: DataFrame, lemmas: DataFrame, run: Sta
     table = turn_segmenter.lemma_table(lemmas)
     path = run.worker_path(model)
     scorer = turn_scorer(model.path, table, compute.batch_size, compute.threads, path)
-    marks = carried_marks.carried_marks(chosen, rows_among(files, "movie_id", chosen))
+    marks = carried_marks.marks_of_other_uploads(chosen, rows_among(files, "movie_id", chosen))
     return turn_scoring.score_turns(rows_among(files, "source_path", chosen), scorer, model.identity, marks)
 
 

@@ -13,8 +13,8 @@ import yaml
 import etl
 from conf.settings import load_settings
 from etl.cli.bundle import (
-    CARE,
     EACH_NIGHT,
+    MAINTENANCE,
     NIGHTLY,
     PACKAGE,
     PLANNED,
@@ -22,8 +22,8 @@ from etl.cli.bundle import (
     RESULTS,
     TITLES,
     WEEKLY,
-    care_job,
     databricks_jobs,
+    maintenance_job,
     nightly_job,
     publish_job,
     stages_of,
@@ -39,7 +39,7 @@ WRITTEN = (ROOT / "databricks.yml").read_text("utf-8")
 DATA_SETS: dict[str, Any] = databricks_jobs(all_stages())
 JOBS: dict[str, Any] = {**DATA_SETS, PUBLISH: publish_job(all_stages())}
 """The jobs of stages."""
-COMMANDS: dict[str, Any] = {NIGHTLY: nightly_job(), CARE: care_job()}
+COMMANDS: dict[str, Any] = {NIGHTLY: nightly_job(), MAINTENANCE: maintenance_job()}
 BUNDLE: dict[str, Any] = yaml.safe_load(WRITTEN)
 GIVEN = {"catalog": "main", "prefix": "edos_lakehouse_", "cpu_tasks": "16"}
 
@@ -76,7 +76,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
 def test_the_bundle_is_built_with_a_job_for_each_data_set(built: dict[str, Any]) -> None:
     made = built["resources"]["jobs"]
     assert list(made) == [*JOBS, *COMMANDS]
-    assert made[CARE]["schedule"]["quartz_cron_expression"] == WEEKLY
+    assert made[MAINTENANCE]["schedule"]["quartz_cron_expression"] == WEEKLY
     assert made[NIGHTLY]["schedule"]["quartz_cron_expression"] == EACH_NIGHT
     clusters = [one["new_cluster"] for job in made.values() for one in job["job_clusters"]]
     assert {one["policy_id"] for one in clusters} == {"a-policy"}

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from conf.care_settings import CheckSettings
+from conf.maintenance_settings import CheckSettings
 from conf.settings import load_settings
 from etl.cli import check as module
 from etl.cli.check import FOUND, check, of_log

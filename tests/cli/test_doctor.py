@@ -8,7 +8,7 @@ import pytest
 from conf.settings import load_settings
 from etl.cli import doctor
 from etl.cli.doctor import (
-    Check,
+    SetupCheck,
     folder_check,
     jars_check,
     lines,
@@ -28,13 +28,13 @@ def test_the_report_has_a_line_for_each_thing_and_fits_80_columns(capsys: pytest
 
 
 def test_what_is_wrong_has_its_cure_below_it() -> None:
-    found = list(lines([Check("disk", "full", "free some"), Check("cores", "2")]))
+    found = list(lines([SetupCheck("disk", "full", "free some"), SetupCheck("cores", "2")]))
     assert found == ["WRONG disk       full", "                 cure: free some", "right cores      2"]
 
 
 def test_a_path_stays_in_one_piece() -> None:
     path = "/home/somebody/" + "a-long-folder/" * 6 + "python"
-    found = list(lines([Check("Python", f"3.11.7, {path}", f"remove {path} and install it again")]))
+    found = list(lines([SetupCheck("Python", f"3.11.7, {path}", f"remove {path} and install it again")]))
     assert [line.split(maxsplit=1)[-1] for line in found if path in line] == [path, path]
 
 

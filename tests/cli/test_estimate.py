@@ -14,7 +14,7 @@ from etl.cli.estimate import (
     FILES,
     SOURCE,
     Cost,
-    Measured,
+    StageTiming,
     by_files,
     estimate,
     fitted,
@@ -78,7 +78,7 @@ def test_tasks_keep_all_cores_busy_at_most_all_the_time() -> None:
     ],
 )
 def test_the_line_has_no_negative_part(runs: list[tuple[int, float, float]], cost: Cost) -> None:
-    found = fitted([Measured(*run) for run in runs])
+    found = fitted([StageTiming(*run) for run in runs])
     assert (found.fixed, found.per_unit, found.sizes) == pytest.approx(
         (cost.fixed, cost.per_unit, cost.sizes), rel=0.01
     )
@@ -87,7 +87,7 @@ def test_the_line_has_no_negative_part(runs: list[tuple[int, float, float]], cos
 def test_the_first_run_of_a_session_has_the_fixed_time_and_the_last_ones_the_growth() -> None:
     cold = [(100, 20.0, 12.0), (400, 12.0, 9.0)]
     warm = [(100, 5.0, 3.0), (400, 9.0, 6.0)]
-    found = fitted([Measured(*run) for run in cold + warm])
+    found = fitted([StageTiming(*run) for run in cold + warm])
     assert (found.fixed, found.per_unit) == pytest.approx((19.0, 0.01))
 
 

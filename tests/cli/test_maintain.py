@@ -8,7 +8,7 @@ import pytest
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
-from conf.care_settings import MaintenanceSettings
+from conf.maintenance_settings import MaintenanceSettings
 from conf.settings import load_settings
 from etl.cli import maintain as module
 from etl.cli.maintain import is_small, maintain, maintained, optimize, retention_days

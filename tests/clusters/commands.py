@@ -1,4 +1,4 @@
-"""What the lanes of clusters share: options, tables and how commands run."""
+"""What the tests on clusters share: options, tables and how commands run."""
 
 import json
 import sys

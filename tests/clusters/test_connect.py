@@ -25,11 +25,11 @@ SMALL = ("spark.shuffle_partitions=2", "spark.short_session=true")
 
 
 def printed(expression: str, imports: str) -> str:
-    """Evaluate an expression with the lane's Python, and return what it prints."""
+    """Evaluate an expression with the Python of this test, and return what it prints."""
     code = f"{imports}; print({expression})"
     done = subprocess.run([PYTHON, "-c", code], cwd=REPOSITORY, capture_output=True, text=True)
     if "No module named 'grpc'" in done.stderr:
-        pytest.skip("grpcio is not installed beside the pyspark of this lane: run `make connect`")
+        pytest.skip("grpcio is not installed beside the pyspark of this test: run `make connect`")
     assert done.returncode == 0, done.stderr
     return done.stdout.strip()
 

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 from pyspark.sql import SparkSession
 
-from etl.common.corpus_duplicates import CROWDED, REASON, corpus_duplicates
+from etl.common.corpus_duplicates import OVERSIZED_BUCKET, REASON, corpus_duplicates
 from etl.common.near_duplicates import NearDuplicates
 from etl.common.splits import connected
 from tests.benchmarks.bench_corpus_duplicates import frame_of, generated, recall_of, survivors
@@ -66,7 +66,7 @@ def test_a_crowded_band_is_reported_and_bounded(spark: SparkSession) -> None:
     assert dropped.count() == 59
     rows = crowded.collect()
     assert rows
-    assert {(row["unit"], row["reason"], row["units"]) for row in rows} == {("band", CROWDED, 0)}
+    assert {(row["unit"], row["reason"], row["units"]) for row in rows} == {("band", OVERSIZED_BUCKET, 0)}
     assert any("60 dialogues, each compared with the first 10" in row["detail"] for row in rows)
 
 

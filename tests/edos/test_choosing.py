@@ -97,7 +97,7 @@ def test_worth_without_the_parts_that_are_said_is_emotion_times_certainty(spark:
     certainty = F.create_map(*(F.lit(part) for pair in {"a-0": 0.9, "b-0": 0.2, "c-0": 0.8}.items() for part in pair))
     certain = dialogues.withColumn("certainty", certainty[F.col("dialogue_id")])
     named = labels.withColumn("label", F.lit("sad"))
-    weights = WorthWeights(certainty=1, content=0, exchange=0, variety=0)
+    weights = WorthWeights(emotion=1, certainty=1, content=0, exchange=0, variety=0)
     outcome = choose_emotional(certain, named, ChoiceRules(choice="worth", worth=weights))
     rows = sorted(outcome.rows.collect(), key=lambda row: row["rank"])
     assert [(row["dialogue_id"], round(row["confidence"], 4)) for row in rows] == [

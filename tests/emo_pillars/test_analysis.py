@@ -6,11 +6,11 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from etl.common.hashes import text_hash
-from etl.emo_pillars import samples
+from etl.emo_pillars import samples, steps
 from etl.emo_pillars.markers import adverb_markers
 from etl.emo_pillars.settings import Samples
 from etl.emo_pillars.similarities import changes, counts_of_samples, nearest_to, partial_ratio, summarised
-from etl.emo_pillars.tables import CONTEXTS, CONTEXTUAL_EXAMPLES, EXAMPLES
+from etl.emo_pillars.tables import CONTEXTUAL_EXAMPLES, EXAMPLES
 from etl.emo_pillars.topics import communities, keywords, topics_of
 from udfs.pair_similarities import BINS, BLOCK, counted, pair_counts
 
@@ -92,7 +92,7 @@ def made(spark: SparkSession) -> dict[str, DataFrame]:
     )
     contexts = spark.createDataFrame(
         [(f"u{n}", context, False, [], None) for n, context in enumerate(("cx", "cy", "cx", "cy"), start=1)],
-        CONTEXTS.schema,
+        steps.contexts.STEP.table.schema,
     )
     contextual = spark.createDataFrame(
         [

@@ -27,6 +27,7 @@ from etl.emo_pillars.export import (
 )
 from etl.emo_pillars.settings import EmoPillarsPublishing
 from etl.emo_pillars.step import OURS
+from etl.emo_pillars.steps import SYNTHESIS
 from etl.publishing.exports import Manifest, first_row, write_export
 
 HOSTILE = 'He said "no" | twice, \u2028 $name <b> \U0001f600'
@@ -72,16 +73,19 @@ def made(spark: SparkSession) -> Made:
     def asked(step: str, rows: list) -> list:
         return [(*row, request(step, number)) for number, row in enumerate(rows)]
 
+    rows = {
+        "actors": actors,
+        "utterances": asked("utterances", said),
+        "soft_labels": asked("soft_labels", soft),
+        "contexts": asked("contexts", contexts),
+        "clean_contexts": asked("clean_contexts", clean),
+        "rewrites": asked("rewrites", rewrites),
+    }
     return Made(
         spark.createDataFrame(examples, tables.EXAMPLES.schema),
         spark.createDataFrame(contextual, tables.CONTEXTUAL_EXAMPLES.schema),
-        spark.createDataFrame(asked("utterances", said), tables.UTTERANCES.schema),
-        spark.createDataFrame(asked("soft_labels", soft), tables.SOFT_LABELS.schema),
-        spark.createDataFrame(actors, tables.ACTORS.schema),
-        spark.createDataFrame(asked("contexts", contexts), tables.CONTEXTS.schema),
-        spark.createDataFrame(asked("clean_contexts", clean), tables.CLEAN_CONTEXTS.schema),
-        spark.createDataFrame(asked("rewrites", rewrites), tables.REWRITES.schema),
         spark.createDataFrame(stories, tables.PLOTS.schema),
+        {step.name: spark.createDataFrame(rows[step.name], step.table.schema) for step in SYNTHESIS},
     )
 
 
@@ -100,11 +104,11 @@ def folder(spark: SparkSession, made: Made, tmp_path_factory: pytest.TempPathFac
         ROWS,
     )
     figures = Figures(done.rows, 9, models_of(rows), faults_of(rows))
-    label_map = mapped_names(made.soft_labels, OURS.taxonomy)
+    label_map = mapped_names(made.steps["soft_labels"], OURS)
     example = first_row(spark, str(place), done, ROWS.key)
-    card = emo_pillars_card(settings, figures, label_map, {}, OURS.taxonomy, example)
+    card = emo_pillars_card(settings, figures, label_map, {}, OURS, example)
     (place / "README.md").write_text(card, "utf-8")
-    described = about_emo_pillars(settings, figures, OURS.taxonomy).croissant(done.written)
+    described = about_emo_pillars(settings, figures, OURS).croissant(done.written)
     (place / "croissant.json").write_text(described, "utf-8")
     (place / "label_map.csv").write_text(as_csv(label_map), "utf-8")
     return place
@@ -130,7 +134,7 @@ def test_loaders_open_it(folder: Path, spark: SparkSession, tmp_path: Path, monk
     assert {(row["plot_id"], split) for split, rows in whole.items() for row in rows} == set(by_plot.items())
     rows = {row["utterance_id"]: row for part in whole.values() for row in part}
     classes = next(iter(whole.values())).features["primary_label"]
-    assert classes.names == list(OURS.taxonomy.names)
+    assert classes.names == list(OURS.names)
     first = rows["p0-1-0"]
     assert first["utterance"] == HOSTILE
     assert classes.int2str(first["primary_label"]) == "optimism"

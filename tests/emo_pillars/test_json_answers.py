@@ -20,7 +20,7 @@ ACTORS, UTTERANCES, LABELS, CONTEXT, CLEAN, REWRITE = (
     prompt(f"emo_pillars/{step}")
     for step in ("actors", "utterances", "soft_labels", "contexts", "clean_contexts", "rewrites")
 )
-NAMES = OURS.taxonomy.known_names
+NAMES = OURS.known_names
 
 
 @pytest.mark.parametrize(

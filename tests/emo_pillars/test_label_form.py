@@ -18,7 +18,7 @@ from etl.emo_pillars.label_form import (
     LETTERS,
     NONE,
     REQUIRED,
-    Task,
+    LabelTask,
     chosen_examples,
     label_batch,
     label_form,
@@ -90,7 +90,7 @@ def row(name: int, *labels: str) -> dict[str, Any]:
     }
 
 
-def drawn() -> list[Task]:
+def drawn() -> list[LabelTask]:
     rows = [row(n, "neutral") for n in range(30)] + [row(n, "joy", "neutral") for n in range(30, 60)]
     rows += [row(n, "fear", "joy") for n in range(60, 200)]
     chosen = chosen_examples(rows, examples=100, alone=0.11, beside=0.18, neutral="neutral")

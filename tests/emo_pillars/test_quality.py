@@ -11,7 +11,7 @@ from etl.emo_pillars.steps.rewrites import is_of_other_person, rewrite_faults
 from etl.emo_pillars.steps.soft_labels import label_faults
 from etl.emo_pillars.steps.utterances import utterance_faults
 
-NAMES = OURS.taxonomy.known_names
+NAMES = OURS.known_names
 STEPS = {step.name: step for step in SYNTHESIS}
 QUALITY = QualitySettings()
 SAID = {"utterance": "I can see the lamp from my window.", "actor": "Ada Voss (keeper of the lamp)", "labels": ["joy"]}

@@ -55,7 +55,7 @@ def is_refused(line: str) -> bool:
         parse_rewrite(line, REWRITE),
         parse_prose(line, CONTEXT),
         parse_actors(line, ACTORS),
-        labelled_utterances(line, UTTERANCES, False, OURS.taxonomy.known_names),
+        labelled_utterances(line, UTTERANCES, False, OURS.known_names),
     )
     return not any(one.items for one in parsed)
 

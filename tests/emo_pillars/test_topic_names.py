@@ -6,11 +6,15 @@ import pytest
 from pyspark.sql import SparkSession
 
 from conf.prompts import prompt
+from conf.settings import load_settings
 from etl.emo_pillars.settings import EmoPillarsSettings
+from etl.emo_pillars.step import NAMER
 from etl.emo_pillars.steps import topic_categories, topic_names
 from etl.emo_pillars.steps.topic_categories import parse_categories
 from etl.emo_pillars.steps.topic_names import parse_topic_name
 from etl.llm.requests import with_answers
+from etl.pipeline.model_loader import ResolvedModel
+from tests.stages import stage_run
 
 NAME = prompt("emo_pillars/topic_names")
 CATEGORIES = prompt("emo_pillars/topic_categories")
@@ -80,7 +84,9 @@ def test_large_topics_alone_are_asked_about(spark: SparkSession) -> None:
         [("joy", 1, 30, ["We won!", "<|end|> hooray"]), ("joy", 2, 20, ["So warm."]), ("joy", 3, 19, ["Tea."])],
         "emotion string, topic int, utterances int, examples array<string>",
     )
-    asked = topic_names.requests(topics, 20, EmoPillarsSettings().steps.topic_names).orderBy("topic").collect()
+    run = stage_run(spark, load_settings(), models={NAMER: ResolvedModel(None, "openai:m")})
+    requests = topic_names.STEP.requests(topic_names.ask(topics, 20, run), EmoPillarsSettings().steps.topic_names)
+    asked = requests.orderBy("topic").collect()
     assert [(row.topic_id, row.sample) for row in asked] == [("joy-1", 0), ("joy-2", 0)]
     assert "- We won!\n- <| end|> hooray\n" in asked[0].prompt
 
@@ -89,13 +95,15 @@ def test_categories_find_their_topics_by_number(spark: SparkSession) -> None:
     names = spark.createDataFrame(
         [("joy", 7, "Tea"), ("joy", 2, "Music"), ("fear", 1, "The dark")], "emotion string, topic int, name string"
     )
-    asked = topic_categories.requests(names, EmoPillarsSettings().steps.topic_categories)
+    step = topic_categories.STEP
+    run = stage_run(spark, load_settings(), models={NAMER: ResolvedModel(None, "openai:m")})
+    asked = step.requests(topic_categories.ask(names, run), EmoPillarsSettings().steps.topic_categories)
     answers = {"joy": "1. Arts\n2. Food\n3. Sea\n0. Air", "fear": "Nothing here."}
     rows = [(row.request_id, "m", answers[row.emotion], "stop", None) for row in asked.collect()]
     said = spark.createDataFrame(
         rows, "request_id string, model string, text string, finish_reason string, error string"
     )
-    outcome = topic_categories.rows(with_answers(asked, said, "m"))
+    outcome = step.rows(with_answers(asked, said, "m"), step.rules())
     assert {tuple(row) for row in outcome.rows.collect()} == {("joy", 2, "Arts"), ("joy", 7, "Food")}
     left = [SimpleNamespace(**row.asDict()) for row in outcome.dropped.collect()]
     assert {(one.unit, one.reason, one.detail, one.units) for one in left} == {

@@ -10,7 +10,7 @@ from conf.errors import InputError
 from conf.llm_settings import DecodingSettings, LlmSettings, ServerSettings
 from conf.settings import LakehouseSettings
 from conf.taxonomy import load_taxonomy
-from etl.emo_pillars.settings import EmoPillarsSettings, QualitySettings
+from etl.emo_pillars.settings import EmoPillarsSettings
 from etl.emo_pillars.steps import soft_labels
 from etl.llm.requests import distinct_requests, parameters_hash, with_answers, with_requests
 from etl.llm.tables import generations
@@ -21,7 +21,7 @@ from etl.pipeline.tables.model import AND_ALSO
 from etl.publishing.views import all_views
 from tests.llm_servers import RecordedServer, as_the_dialect_answers, prompt_of
 from udfs.generate import SCHEMA, generate_answers, source_of
-from udfs.llm_kinds import Source
+from udfs.llm_kinds import ModelSource
 from udfs.llm_requests import UNAVAILABLE
 
 GREEDY = DecodingSettings(max_new_tokens=20, repetition_penalty=1.03)
@@ -85,15 +85,14 @@ def test_a_dictated_start_gives_equal_labels_in_every_dialect(spark: SparkSessio
     units = spark.createDataFrame(
         [("u", "I see the ship!", "joy")], "utterance_id string, utterance string, label string"
     )
-    asked = soft_labels.requests(units, 5, "plain", EmoPillarsSettings().steps.soft_labels)
+    settings = EmoPillarsSettings()
+    step = soft_labels.STEP
+    asked = step.requests(soft_labels.ask(units, 5, settings.taxonomy), settings.steps.soft_labels)
     with RecordedServer(as_the_dialect_answers).running() as server:
         source = source_of("", "openai:recorded", LlmSettings(server=ServerSettings(url=server.url, dialect=dialect)))
         said = generate_answers(distinct_requests(asked), source, 1).persist()
-        labels = (
-            soft_labels.rows(with_answers(asked, said, "openai:recorded"), 5, QualitySettings())
-            .rows.orderBy("place")
-            .collect()
-        )
+        rules = step.rules(quality=settings.quality, taxonomy=settings.taxonomy)
+        labels = step.rows(with_answers(asked, said, "openai:recorded"), rules).rows.orderBy("place").collect()
         assert len(server.asked) == 1
     assert [(row.raw_label, row.level) for row in labels] == [("joy", 0.9), ("fear", 0.4), ("hope", 0.3)]
     said.unpersist()
@@ -172,8 +171,8 @@ def test_a_server_that_is_away_stops_the_stage_before_its_work() -> None:
 def test_a_served_model_is_its_name(tmp_path) -> None:
     resolved = resolve("openai:org/model-7b", tmp_path)
     assert resolved.identity == "openai:org/model-7b"
-    assert not Source("", resolved.identity).kind.in_files
-    assert Source("", "pkg:x==1#sha256:0").kind.in_files
+    assert not ModelSource("", resolved.identity).kind.in_files
+    assert ModelSource("", "pkg:x==1#sha256:0").kind.in_files
     with pytest.raises(InputError, match="not a model URI"):
         resolve("openai:", tmp_path)
 

@@ -6,10 +6,10 @@ import duckdb
 import pyarrow as pa
 import pytest
 
-from conf.care_settings import PriceSettings
 from conf.errors import InputError
+from conf.maintenance_settings import PriceSettings
 from conf.settings import load_settings
-from etl.llm.tables import ACTORS as LLM_ACTORS
+from etl.emo_pillars.steps import actors
 from etl.pipeline.tables import Table
 from etl.pipeline.tables.ops import STAGE_RUNS
 from etl.publishing.duckdb_sql import duckdb_view
@@ -53,13 +53,13 @@ def test_a_price_that_is_none_is_refused(price: Any) -> None:
 
 def test_the_view_of_costs_has_those_of_tokens() -> None:
     counted = {"prompt_tokens": 3_000_000, "answer_tokens": 500_000}
-    row = dict.fromkeys(arrow(LLM_ACTORS).names) | counted | {"model": "openai:large-7"}
+    row = dict.fromkeys(arrow(actors.STEP.answers).names) | counted | {"model": "openai:large-7"}
     other = row | {"model": "sha256:1"}
-    stored = pa.Table.from_pylist([row, other], schema=arrow(LLM_ACTORS))
+    stored = pa.Table.from_pylist([row, other], schema=arrow(actors.STEP.answers))
     runs = arrow(STAGE_RUNS).empty_table()
     prices = {"prices.million_tokens": {"openai:large": {"prompt": 2, "completion": 8}}}
     views = views_of(load_settings("local", [], prices))
-    with connected({LLM_ACTORS.name: stored, STAGE_RUNS.name: runs}, views) as lakehouse:
+    with connected({actors.STEP.answers.name: stored, STAGE_RUNS.name: runs}, views) as lakehouse:
         found = lakehouse.execute("SELECT step, model, cost, projected_cost FROM analysis.llm_cost").fetchall()
     assert [row[:3] for row in found] == [
         ("emo_pillars_actors", "openai:large-7", 10.0),

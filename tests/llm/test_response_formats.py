@@ -64,7 +64,7 @@ def test_an_answer_of_a_steps_schema_is_read(step: Step) -> None:
     decoding = step.decoding(DecodingSettings(response_format="step"))
     schema = json.loads(decoding.response_format or "")
     answer = json.dumps(example(schema, "Ada lights the lamp again."))
-    rules = Rules(step.template(), OURS.taxonomy.known_names, EmoPillarsSettings().quality)
+    rules = Rules(step.template(), OURS.known_names, EmoPillarsSettings().quality)
     parsed = step.items_of(rules, answer, False, {})
     assert len(parsed.items) == 1
     assert parsed.rejected == []

@@ -38,7 +38,7 @@ def read(kind: str, entry: Entry) -> list[str]:
     if kind == TALKS:
         turns = measure(prompt("I failed the test twice.", TASK) + said, TASK)[3]
         return [f"{NAMES[turn['role']]} | {turn['text']}" for turn in turns[1:]]
-    rules = Rules(STEPS[kind].template(), OURS.taxonomy.known_names, QUALITY)
+    rules = Rules(STEPS[kind].template(), OURS.known_names, QUALITY)
     return [AS_LINES[kind](item) for item in STEPS[kind].items_of(rules, said, entry.cut_off, {}).items]
 
 

@@ -4,7 +4,7 @@ import duckdb
 import pytest
 from pyspark.sql import SparkSession
 
-from conf.care_settings import PriceSettings
+from conf.maintenance_settings import PriceSettings
 from conf.taxonomy import load_taxonomy
 from etl.pipeline.tables import TABLES
 from etl.publishing.duckdb_sql import translated

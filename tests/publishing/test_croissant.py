@@ -16,7 +16,7 @@ from conf.taxonomy import load_taxonomy
 from etl.augesc.export import about_augesc, augesc_card
 from etl.edos.card import EDOS, EDOS_REFERENCES, about_edos, card, label_names, restored_croissant
 from etl.edos.findings import EdosFindings
-from etl.publishing.licences import Source, check_licence, used_sources
+from etl.publishing.licences import LicensedPart, check_licence, used_sources
 
 SPLITS = {"train": 5, "validation": 2, "test": 3}
 HOSTILE = 'A "quoted" | line \u2028 with $name, {{ braces }} and <b>'
@@ -27,7 +27,7 @@ def settings(**changes: Any) -> Any:
     return load_settings("local", [], {f"publishing.{key}": value for key, value in changes.items()})
 
 
-def sources_of(given: Settings) -> list[Source]:
+def sources_of(given: Settings) -> list[LicensedPart]:
     return used_sources(
         {"subtitles": given.subtitles, "edos": given.edos}, with_texts=given.publishing.text == "included"
     )

@@ -6,7 +6,7 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 
 from etl.subtitles.borders import Borders
-from etl.subtitles.carried_marks import border_keys, carried_marks
+from etl.subtitles.carried_marks import border_keys, marks_of_other_uploads
 from etl.subtitles.tables import SENTENCE
 from etl.subtitles.turn_features import PairContext
 from etl.subtitles.turn_marks import NEW_TURN, SAME_TURN, UNMARKED, spoken
@@ -43,7 +43,7 @@ def upload(path: str, rows: Rows, film: str = "f", language: str = "en") -> tupl
 
 def carried_to(spark: SparkSession, chosen: str, *uploads: tuple) -> dict[int, bool]:
     files = spark.createDataFrame(list(uploads), FILES).repartition(2)
-    rows = carried_marks(files.where(f"source_path = '{chosen}'"), files).collect()
+    rows = marks_of_other_uploads(files.where(f"source_path = '{chosen}'"), files).collect()
     assert {row["source_path"] for row in rows} <= {chosen}
     return {one["sentence"]: one["new_turn"] for row in rows for one in row["carried"]}
 
@@ -121,7 +121,7 @@ def half_sure(texts: pa.Array, left: np.ndarray, right: np.ndarray, context: Pai
 def scored(spark: SparkSession, chosen: str, *uploads: tuple) -> tuple[DataFrame, dict]:
     files = spark.createDataFrame(list(uploads), FILES)
     one = files.where(f"source_path = '{chosen}'")
-    scores = score_turns(one, half_sure, "half", carried_marks(one, files))
+    scores = score_turns(one, half_sure, "half", marks_of_other_uploads(one, files))
     row = scores.head()
     assert row is not None
     return one.join(scores.select("source_path", "scores", "carried"), "source_path"), row.asDict()

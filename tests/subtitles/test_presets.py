@@ -15,7 +15,7 @@ from etl.common.labelled_files import labelled_rows
 from etl.edos.votes import dialogue_turns
 from etl.subtitles.cleaning import judge_turns
 from etl.subtitles.cleaning_words import cleaning_words
-from etl.subtitles.settings import CleaningRule, CleaningSettings, Mark, preset_of, rules_of
+from etl.subtitles.settings import CleaningRule, CleaningSettings, Provenance, preset_of, rules_of
 
 RULES = rules_of(CleaningSettings)
 PAPER_PRESET = preset_of(CleaningSettings, "paper")
@@ -67,7 +67,9 @@ WITHOUT_EFFECT = {"near_duplicate_jaccard", "quoted_match"}
 """Settings without effect while those that they belong to are off."""
 
 
-@pytest.mark.parametrize("rule", [rule for rule in RULES if rule.mark != Mark.PAPER], ids=lambda rule: rule.setting)
+@pytest.mark.parametrize(
+    "rule", [rule for rule in RULES if rule.provenance != Provenance.PAPER], ids=lambda rule: rule.setting
+)
 def test_the_preset_paper_has_no_rule_that_the_paper_does_not_name(rule: CleaningRule) -> None:
     if rule.setting not in WITHOUT_EFFECT:
         assert getattr(CleaningSettings(preset="paper"), rule.setting) == off(rule.setting)
@@ -75,15 +77,15 @@ def test_the_preset_paper_has_no_rule_that_the_paper_does_not_name(rule: Cleanin
 
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.setting)
 def test_the_description_of_a_setting_says_that_its_rule_is_ours(rule: CleaningRule) -> None:
-    told = CleaningSettings.model_fields[rule.setting].description or ""
-    assert told.startswith("ours") == (rule.mark == Mark.OURS)
+    description = CleaningSettings.model_fields[rule.setting].description or ""
+    assert description.startswith("ours") == (rule.provenance == Provenance.OURS)
 
 
 def test_what_released_keeps_of_ours_is_in_the_deviations() -> None:
     kept = [
         rule.setting
         for rule in RULES
-        if rule.mark == Mark.OURS
+        if rule.provenance == Provenance.OURS
         and rule.setting not in WITHOUT_EFFECT
         and getattr(CleaningSettings(), rule.setting) != off(rule.setting)
     ]

@@ -22,7 +22,7 @@ from conf.errors import InputError
 from conf.settings import LakehouseSettings, load_settings
 from conf.training_options import ClassifierOptions
 from etl.cli.mlflow_pages import open_mlflow
-from etl.edos.training.trials import Arm
+from etl.edos.training.trials import ClassifierVariant
 from etl.pipeline.model_loader import resolve
 from etl.training.data_inputs import delta_inputs, file_input, rows_digest
 from etl.training.experiment import SHARED_VIEW, describe_experiment, parent_run, title
@@ -363,7 +363,7 @@ def test_trials_have_one_parent(mlflow_store):
 
 
 def test_titles_say_what_differs():
-    assert Arm(True, ("crowd", "similar")).title(13) == "crowd+similar, seed 13, weighted"
+    assert ClassifierVariant(True, ("crowd", "similar")).title(13) == "crowd+similar, seed 13, weighted"
     assert title("edos-weak-labeler", "", "seed 13", None) == "edos-weak-labeler, seed 13"
 
 

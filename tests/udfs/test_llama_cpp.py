@@ -54,7 +54,7 @@ def test_a_dictated_start_gives_the_labels_that_the_servers_dialects_give(prompt
     (answer,) = LlamaCppGenerator(engine, HEADER, 2).answers([Request(prompt, "1. joy")], GREEDY)
     (body,) = engine.asked
     assert [message["role"] for message in body["messages"]] == ["user", "assistant"]
-    labels = labels_with_levels(f"1. joy{answer.text}", TEMPLATE, 5, OURS.taxonomy.known_names).items
+    labels = labels_with_levels(f"1. joy{answer.text}", TEMPLATE, 5, OURS.known_names).items
     assert [(one.raw_label, one.level) for one in labels] == [("joy", 0.9), ("fear", 0.4), ("hope", 0.3)]
     assert (answer.finish_reason, answer.prompt_tokens, answer.answer_tokens) == ("stop", 7, 3)
 

@@ -192,7 +192,7 @@ def test_a_dictated_start_gives_equal_labels_in_every_dialect(dialect: str, prom
         (body,) = server.asked
     sent = [message["role"] for message in body["messages"]]
     assert sent == (["user"] if dialect == "openai" else ["user", "assistant"])
-    labels = labels_with_levels(f"1. joy{answer.text}", TEMPLATE, 5, OURS.taxonomy.known_names).items
+    labels = labels_with_levels(f"1. joy{answer.text}", TEMPLATE, 5, OURS.known_names).items
     assert [(one.raw_label, one.level) for one in labels] == [("joy", 0.9), ("fear", 0.4), ("hope", 0.3)]
 
 

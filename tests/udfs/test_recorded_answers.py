@@ -8,7 +8,7 @@ import pytest
 from conf.errors import InputError
 from conf.llm_settings import DecodingSettings
 from etl.pipeline.model_loader import resolve
-from udfs.llm_kinds import Source
+from udfs.llm_kinds import ModelSource
 from udfs.llm_requests import Request
 
 LINES = [
@@ -23,10 +23,10 @@ def written(folder: Path, text: str) -> str:
 
 
 @pytest.fixture()
-def source(tmp_path: Path) -> Source:
+def source(tmp_path: Path) -> ModelSource:
     uri = written(tmp_path, "\n\n".join(json.dumps(line) for line in LINES))
     model = resolve(uri, tmp_path / "cache")
-    return Source(str(model.path), model.identity)
+    return ModelSource(str(model.path), model.identity)
 
 
 @pytest.mark.parametrize(
@@ -41,7 +41,7 @@ def source(tmp_path: Path) -> Source:
     ],
 )
 def test_a_prompt_gets_the_first_answer_that_fits(
-    source: Source, prompt: str, sample: int, text: str | None, error: str | None
+    source: ModelSource, prompt: str, sample: int, text: str | None, error: str | None
 ) -> None:
     (answer,) = source.generator().answers([Request(prompt, sample=sample)], DecodingSettings())
     assert (answer.text, answer.error) == (text, error)

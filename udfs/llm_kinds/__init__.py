@@ -16,7 +16,7 @@ SERVED_PER_MINUTE = 300.0
 
 
 @dataclass(frozen=True)
-class Source:
+class ModelSource:
     """A language model, its settings and its server's key, as sent to the workers."""
 
     model_path: str
@@ -54,19 +54,19 @@ class Kind:
         prompts_per_minute: of a core and minute, for planning batches; None: as the stage declares for the smallest
             model on a CPU. Too small batches keep a server waiting.
         beside: what the model does not get of a decoding, and what it gets beside it, for the stored parameters.
-        found: returns the path and the identity of what follows the prefix, where that is neither a model in files nor
+        locate: returns the path and the identity of what follows the prefix, where that is neither a model in files nor
             the name of a served one.
     """
 
     prefix: str
-    load: Callable[[Source], Generator]
+    load: Callable[[ModelSource], Generator]
     in_files: bool = True
     shared: bool = False
     check_files: Callable[[Path], None] | None = None
-    check: Callable[[Source], None] | None = None
+    check: Callable[[ModelSource], None] | None = None
     prompts_per_minute: float | None = None
-    beside: Callable[[Source, DecodingSettings], dict[str, Any]] = lambda source, decoding: {}
-    found: Callable[[str], tuple[Path, str]] | None = None
+    beside: Callable[[ModelSource, DecodingSettings], dict[str, Any]] = lambda source, decoding: {}
+    locate: Callable[[str], tuple[Path, str]] | None = None
 
 
 @cache
@@ -82,5 +82,5 @@ def kind_of(text: str) -> Kind:
 
 
 @lru_cache(maxsize=1)
-def _loaded(source: Source) -> Generator:
+def _loaded(source: ModelSource) -> Generator:
     return source.kind.load(source)

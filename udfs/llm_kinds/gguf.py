@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from udfs.llm_kinds import Kind, Source
+from udfs.llm_kinds import Kind, ModelSource
 from udfs.models.gguf_header import gguf_file, read_header
 from udfs.models.stores import fetched
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from udfs.models.language.llama_cpp import LlamaCppGenerator
 
 
-def load(source: Source) -> "LlamaCppGenerator":
+def load(source: ModelSource) -> "LlamaCppGenerator":
     """Return the model, on a worker's threads."""
     from udfs.models.language.llama_cpp import LlamaCppGenerator
 

@@ -3,14 +3,14 @@
 import os
 from typing import TYPE_CHECKING
 
-from udfs.llm_kinds import Kind, Source
+from udfs.llm_kinds import Kind, ModelSource
 from udfs.models.stores import fetched
 
 if TYPE_CHECKING:
     from udfs.models.language.generator import LocalGenerator
 
 
-def load(source: Source) -> "LocalGenerator":
+def load(source: ModelSource) -> "LocalGenerator":
     """Return the model, on the task's device."""
     from udfs.devices import set_threads, task_device
     from udfs.models.language.generator import LocalGenerator

@@ -4,7 +4,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from conf.llm_settings import DecodingSettings
-from udfs.llm_kinds import SERVED_PER_MINUTE, Kind, Source
+from udfs.llm_kinds import SERVED_PER_MINUTE, Kind, ModelSource
 
 if TYPE_CHECKING:
     from udfs.llm_server import ServerGenerator
@@ -13,7 +13,7 @@ PREFIX = "openai:"
 
 
 @lru_cache(maxsize=4)
-def client(source: Source) -> "ServerGenerator":
+def client(source: ModelSource) -> "ServerGenerator":
     """Return the worker's client of the server."""
     from udfs.llm_server import ServerGenerator
     from udfs.openai_server import OpenAIServer
@@ -23,12 +23,12 @@ def client(source: Source) -> "ServerGenerator":
     return ServerGenerator(model, server, source.workers)
 
 
-def check(source: Source) -> None:
+def check(source: ModelSource) -> None:
     """Raise an InputError where the server is unreachable, refuses the key or lacks the model."""
     client(source).check()
 
 
-def beside(source: Source, decoding: DecodingSettings) -> dict[str, Any]:
+def beside(source: ModelSource, decoding: DecodingSettings) -> dict[str, Any]:
     """Return what the server does not get of a decoding, and what it gets beside it."""
     from udfs import openai_server
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from conf.errors import InputError
 from conf.llm_settings import DecodingSettings
-from udfs.llm_kinds import SERVED_PER_MINUTE, Kind, Source
+from udfs.llm_kinds import SERVED_PER_MINUTE, Kind, ModelSource
 from udfs.llm_requests import Answer, Request
 
 PREFIX = "recorded:"
@@ -64,16 +64,16 @@ class RecordedAnswers:
         return Answer(text, "stop", len(request.prompt.split()), len(text.split()), 0.0)
 
 
-def load(source: Source) -> RecordedAnswers:
+def load(source: ModelSource) -> RecordedAnswers:
     """Return the answers of the file that was resolved."""
     return RecordedAnswers.read(Path(source.model_path))
 
 
-def found(name: str) -> tuple[Path, str]:
+def locate(name: str) -> tuple[Path, str]:
     """Return the file that a URI names, and an identity with the digest of its content.
 
     Raises:
-        InputError: it is not there, or has no recorded answers.
+        InputError: the file does not exist, or has no recorded answers.
     """
     file = Path(name).resolve()
     if not file.is_file():
@@ -83,4 +83,4 @@ def found(name: str) -> tuple[Path, str]:
     return file, f"{PREFIX}{file.name}#sha256:{digest[:16]}"
 
 
-KIND = Kind(PREFIX, load, in_files=False, found=found, prompts_per_minute=SERVED_PER_MINUTE)
+KIND = Kind(PREFIX, load, in_files=False, locate=locate, prompts_per_minute=SERVED_PER_MINUTE)

@@ -25,7 +25,7 @@ _BYTES_A_BATCH = 32 << 20
 _KEPT = ("source", "source_path", "release", "movie_id", "subtitle_id", "directory_year")
 Row = dict[str, Any]
 Data = bytes | UnreadableError
-Parsed = tuple[Row, Sentences | None]
+ParsedFile = tuple[Row, Sentences | None]
 
 
 def files_read(rows: Sequence[Row], caps: Caps, range_bytes: int) -> Iterator[tuple[Row, Data]]:
@@ -101,7 +101,7 @@ def parsed_batches(
     ``languages`` are those that are asked for: the only one is assumed of a short text whose name tells none.
     """
     rows = [row for batch in batches for row in batch.to_pylist()]
-    pending: list[Parsed] = []
+    pending: list[ParsedFile] = []
     unpacked = 0
     for row, data in files_read(rows, caps, range_bytes):
         with _no_garbage_collection():
@@ -115,7 +115,7 @@ def parsed_batches(
         yield _guarded_batch(pending, schema)
 
 
-def _guarded_batch(parsed: Sequence[Parsed], schema: pa.Schema) -> pa.RecordBatch:
+def _guarded_batch(parsed: Sequence[ParsedFile], schema: pa.Schema) -> pa.RecordBatch:
     """Return the columns of a batch, with an error in place of each file whose values do not fit the table."""
     try:
         return record_batch(parsed, schema)
@@ -123,7 +123,7 @@ def _guarded_batch(parsed: Sequence[Parsed], schema: pa.Schema) -> pa.RecordBatc
         return record_batch([_fitting(one, schema) for one in parsed], schema)
 
 
-def _fitting(one: Parsed, schema: pa.Schema) -> Parsed:
+def _fitting(one: ParsedFile, schema: pa.Schema) -> ParsedFile:
     made = guarded(lambda: record_batch([one], schema), 0)
     return _refused(one[0], made) if isinstance(made, UnreadableError) else one
 
@@ -140,11 +140,11 @@ def _no_garbage_collection() -> Iterator[None]:
             gc.enable()
 
 
-def _parsed(row: Row, data: Data, truecase: bool, max_seconds: float, languages: Sequence[str]) -> Parsed:
+def _parsed(row: Row, data: Data, truecase: bool, max_seconds: float, languages: Sequence[str]) -> ParsedFile:
     if isinstance(data, UnreadableError):
         return _refused(row, data)
 
-    def parsed() -> Parsed:
+    def parsed() -> ParsedFile:
         refuse_other_kinds(data)
         if is_plain_text(row["member"] or row["source_path"]) or is_ttml(data):
             file = parse_plain_text(data, row["language"], languages)
@@ -156,7 +156,7 @@ def _parsed(row: Row, data: Data, truecase: bool, max_seconds: float, languages:
     return _refused(row, made) if isinstance(made, UnreadableError) else made
 
 
-def _refused(row: Row, error: UnreadableError) -> Parsed:
+def _refused(row: Row, error: UnreadableError) -> ParsedFile:
     kept = {key: row[key] for key in _KEPT}
     return {**kept, "language": row["language"], "reason": error.reason, "detail": error.detail}, None
 

@@ -14,7 +14,7 @@ from typing import Any
 from lxml import etree
 
 from udfs.opus.cue_times import clock, clock_ms
-from udfs.opus.cues import Cue, Fault, Found, blocks_of, cue_of
+from udfs.opus.cues import Cue, CuesOfFile, Fault, blocks_of, cue_of
 from udfs.opus.files import UnreadableError
 
 _ASS = re.compile(r"(?im)^\s*\[(?:script info|v4\+? ?styles\+?|events)\]")
@@ -50,7 +50,7 @@ _HOLDS_MS = 3_000
 
 
 @dataclass
-class Forms(Found):
+class Forms(CuesOfFile):
     """The cues of a file and the form that it has."""
 
     form: str = "srt"
@@ -105,7 +105,7 @@ def is_ttml(data: bytes) -> bool:
     return _TTML.match(data[:4000].decode("utf-8", "ignore").removeprefix("\ufeff")) is not None
 
 
-def _as(form: str, found: Found) -> Forms:
+def _as(form: str, found: CuesOfFile) -> Forms:
     for number, cue in enumerate(found.cues, 1):
         cue.number = number
     return Forms(found.cues, found.faults, found.language, form)
@@ -115,9 +115,9 @@ def _times(start: int | None, end: int | None) -> tuple[str, str]:
     return tuple("" if ms is None else clock(min(max(ms, 0), 2**31 - 1)) for ms in (start, end))  # type: ignore[return-value]
 
 
-def _ass(text: str) -> Found:
+def _ass(text: str) -> CuesOfFile:
     """Read the events of ASS and SSA; comments are left out, and events are put in the order of their start."""
-    found = Found([])
+    found = CuesOfFile([])
     order = ["layer", "start", "end", "style", "name", "marginl", "marginr", "marginv", "effect", "text"]
     tops: set[str] = set()
     styles: list[str] = []
@@ -163,9 +163,9 @@ def _ass_text(text: str) -> list[str]:
     return [f"{sung}{line}" for line in re.split(r"\\N", shown)]
 
 
-def _microdvd(text: str) -> Found:
+def _microdvd(text: str) -> CuesOfFile:
     """Read MicroDVD: frames from a start to an end; the rate is the first line's, if it is a number, else 23.976."""
-    found = Found([])
+    found = CuesOfFile([])
     fps = _DEFAULT_FPS
     for number, line in enumerate(text.split("\n"), 1):
         match = _MICRODVD.fullmatch(line)
@@ -183,9 +183,9 @@ def _microdvd(text: str) -> Found:
     return _with_ends(found)
 
 
-def _mpl2(text: str) -> Found:
+def _mpl2(text: str) -> CuesOfFile:
     """Read MPL2: tenths of a second in brackets."""
-    found = Found([])
+    found = CuesOfFile([])
     for number, line in enumerate(text.split("\n"), 1):
         match = _MPL2.fullmatch(line)
         if match is None:
@@ -197,9 +197,9 @@ def _mpl2(text: str) -> Found:
     return _with_ends(found)
 
 
-def _tmplayer(text: str) -> Found:
+def _tmplayer(text: str) -> CuesOfFile:
     """Read TMPlayer: the second in which a text begins."""
-    found = Found([])
+    found = CuesOfFile([])
     for number, line in enumerate(text.split("\n"), 1):
         match = _TMPLAYER.fullmatch(line)
         if match is None:
@@ -213,7 +213,7 @@ _LINES = (("microdvd", _MICRODVD, _microdvd), ("mpl2", _MPL2, _mpl2), ("tmplayer
 """Forms of which each line is a cue."""
 
 
-def _keep_going(found: Found, number: int, line: str) -> None:
+def _keep_going(found: CuesOfFile, number: int, line: str) -> None:
     """Add a line without times to the cue before; before the first cue it is a fault."""
     if not line.strip():
         return
@@ -223,7 +223,7 @@ def _keep_going(found: Found, number: int, line: str) -> None:
         found.faults.append(Fault("text_before_first_cue", number, line.strip()))
 
 
-def _with_ends(found: Found) -> Found:
+def _with_ends(found: CuesOfFile) -> CuesOfFile:
     """End a cue without an end where the next one begins, after three seconds at most."""
     for place, cue in enumerate(found.cues):
         start = clock_ms(cue.start)
@@ -234,9 +234,9 @@ def _with_ends(found: Found) -> Found:
     return found
 
 
-def _subviewer(text: str) -> Found:
+def _subviewer(text: str) -> CuesOfFile:
     """Read SubViewer, and YouTube's ``.sbv``: a line of two times with a comma between, and lines of text."""
-    found = Found([])
+    found = CuesOfFile([])
     started = False
     for number, line in enumerate(text.split("\n"), 1):
         match = _SUBVIEWER.fullmatch(line)
@@ -251,9 +251,9 @@ def _subviewer(text: str) -> Found:
     return found
 
 
-def _sami(text: str) -> Found:
+def _sami(text: str) -> CuesOfFile:
     """Read SAMI: each ``<SYNC Start=>`` shows its paragraphs until the next one of the same class."""
-    found = Found([])
+    found = CuesOfFile([])
     marked = list(_SYNC.finditer(text))
     last: dict[str, Cue] = {}
     line = 1
@@ -276,7 +276,7 @@ def _sami(text: str) -> Found:
     return _with_ends(found)
 
 
-def _ttml(text: str) -> Found:
+def _ttml(text: str) -> CuesOfFile:
     """Read TTML and DFXP: paragraphs with begin and end (or dur), their times added to those around them."""
     if "<!DOCTYPE" in text or "<!ENTITY" in text:
         raise UnreadableError("doctype", "a document type declaration; entities are not resolved")
@@ -287,7 +287,7 @@ def _ttml(text: str) -> Found:
         raise UnreadableError("not_subtitles", error.msg or "TTML that is not well-formed") from error
     if root is None:
         raise UnreadableError("not_subtitles", "TTML without an element")
-    found = Found(
+    found = CuesOfFile(
         [], language=next((str(value) for name, value in root.attrib.items() if str(name).endswith("lang")), None)
     )
     fps, ticks = _rates(root)
@@ -363,13 +363,13 @@ def _ttml_ms(value: str | None, fps: float, ticks: float) -> int | None:
     return clock_ms(value) if ":" in value else None
 
 
-def _json3(text: str) -> Found:
+def _json3(text: str) -> CuesOfFile:
     """Read YouTube's json3: events with a start, a duration and segments; an event that only ends a line is none."""
     try:
         events = json.loads(text)["events"]
     except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise UnreadableError("not_subtitles", f"json3 that cannot be parsed: {type(error).__name__}") from error
-    found = Found([])
+    found = CuesOfFile([])
     for number, event in enumerate(events if isinstance(events, list) else [], 1):
         segments = event.get("segs") if isinstance(event, dict) else None
         if not isinstance(segments, list):
@@ -388,7 +388,7 @@ def _json3(text: str) -> Found:
     return _without_overlaps(_with_ends(found))
 
 
-def _without_overlaps(found: Found) -> Found:
+def _without_overlaps(found: CuesOfFile) -> CuesOfFile:
     """End each caption where the next one begins: YouTube shows a line until the one after it has scrolled up."""
     for cue, following in pairwise(found.cues):
         start, end, then = clock_ms(cue.start), clock_ms(cue.end), clock_ms(following.start)

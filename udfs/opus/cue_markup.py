@@ -40,7 +40,7 @@ _NOTES = re.compile(
 
 @dataclass(frozen=True)
 class Shown:
-    """What a cue shows.
+    """The text and the position that a cue shows.
 
     Attributes:
         lines: without markup, blank lines and white space around them.

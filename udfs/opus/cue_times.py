@@ -35,7 +35,7 @@ _MOST_MS = 2**31 - 1
 
 @dataclass(frozen=True)
 class Times:
-    """A time line.
+    """The times in a line of a subtitle file.
 
     Attributes:
         index: the cue's number, where it stands before the times on one line.

@@ -75,7 +75,7 @@ class Fault:
 
 
 @dataclass
-class Found:
+class CuesOfFile:
     """The cues of a file in its order, its faults, and the language that it names."""
 
     cues: list[Cue]
@@ -114,7 +114,7 @@ def cue_of(start: str, end: str, raw: Iterable[str], line: int, **more: int | bo
     return Cue(start, end, seen.lines, line, drawn=seen.drawn, **known)  # type: ignore[arg-type]
 
 
-def blocks_of(text: str) -> Found:
+def blocks_of(text: str) -> CuesOfFile:
     """Return the cues of a SubRip or WebVTT file in normal form.
 
     A cue's text is all that stands between its times and the next cue's index, so that no empty line, and no line of
@@ -123,7 +123,7 @@ def blocks_of(text: str) -> Found:
     lines = text.split("\n")
     is_vtt = text.startswith("WEBVTT")
     marked = _time_lines(lines)
-    found = Found([])
+    found = CuesOfFile([])
     if not marked:
         return found
     spaced = _is_spaced(lines, marked)
@@ -194,7 +194,7 @@ def _before(
     return at, None
 
 
-def _read_head(lines: list[str], is_vtt: bool, found: Found) -> None:
+def _read_head(lines: list[str], is_vtt: bool, found: CuesOfFile) -> None:
     """Note the language, and a text that stands before the first times, which no cue has."""
     for line in lines:
         if (match := _LANGUAGE.fullmatch(line)) and found.language is None:

@@ -19,7 +19,7 @@ import pyarrow as pa
 from pyarrow import fs
 
 from udfs.opus.files import container_uri, filesystem, one_line, open_container
-from udfs.opus.local_folders import Found, LocalFolder
+from udfs.opus.local_folders import ListedFile, LocalFolder
 from udfs.opus.names import escaped, name_bytes, readable
 from udfs.opus.paths import is_plain_text, is_subtitle_name, is_zip_name, read_folder, read_release, upload_of
 from udfs.opus.zip_directory import Member, is_unsafe, members
@@ -34,7 +34,7 @@ Row = tuple[Any, ...]
 
 @dataclass(frozen=True)
 class Piece:
-    """A part of a listing.
+    """A part of a source's listing, which one task makes.
 
     Attributes:
         kind: a ``zip``, the files directly in a folder (``flat``), all files below it (``tree``), or a folder of a
@@ -99,7 +99,7 @@ def _is_file(files: fs.FileSystem, root: str, source: str) -> bool:
     return bool(info.type == fs.FileType.File)
 
 
-def _inside(files: fs.FileSystem, root: str, folder: str) -> tuple[list[Found], list[str]]:
+def _inside(files: fs.FileSystem, root: str, folder: str) -> tuple[list[ListedFile], list[str]]:
     """Return the files and the paths of the folders directly in a folder."""
     if isinstance(files, fs.LocalFileSystem):
         found, folders = LocalFolder.of(name_bytes(root), name_bytes(folder)).inside()
@@ -110,22 +110,22 @@ def _inside(files: fs.FileSystem, root: str, folder: str) -> tuple[list[Found], 
     ]
 
 
-def _remote(info: fs.FileInfo) -> Found:
-    return Found(info.path, info.size, f"{info.size}-{info.mtime_ns}")
+def _remote(info: fs.FileInfo) -> ListedFile:
+    return ListedFile(info.path, info.size, f"{info.size}-{info.mtime_ns}")
 
 
 def _chosen(language: str | None, languages: Sequence[str]) -> bool:
     return language is None or not languages or language in languages
 
 
-def _files(piece: Piece) -> tuple[str, list[Found]]:
+def _files(piece: Piece) -> tuple[str, list[ListedFile]]:
     """Return the source's root, and the files of a piece in the order of their paths."""
     files, root = _root(piece.source)
     if piece.path == root and _is_file(files, root, piece.source):
         if not isinstance(files, fs.LocalFileSystem):
             return root, [_remote(files.get_file_info([root])[0])]
         info = os.stat(name_bytes(root))  # noqa: PTH116
-        return root, [Found(root, info.st_size, f"{info.st_size}-{info.st_mtime_ns}")]
+        return root, [ListedFile(root, info.st_size, f"{info.st_size}-{info.st_mtime_ns}")]
     if isinstance(files, fs.LocalFileSystem):
         folder = LocalFolder.of(name_bytes(root), name_bytes(piece.path))
         found = list(folder.below()) if piece.kind == "tree" else folder.inside()[0]
@@ -200,7 +200,7 @@ def _language_folder(above: str, folders: str, language: str) -> str:
 
 
 def _rows(
-    source: str, place: tuple[str, str, str], found: Found, languages: Sequence[str], release_default: str
+    source: str, place: tuple[str, str, str], found: ListedFile, languages: Sequence[str], release_default: str
 ) -> Iterator[Row]:
     """Yield the manifest rows of a file or of a zip's members.
 
@@ -246,7 +246,7 @@ def _rows(
         )
 
 
-def _entries(source: str, inside: str, found: Found) -> Iterator[tuple[str, str, Member | None]]:
+def _entries(source: str, inside: str, found: ListedFile) -> Iterator[tuple[str, str, Member | None]]:
     """Yield the name of a file, or names, unique names and members of a zip's files.
 
     A zip that cannot be listed to its end gives one entry for the rest: its own name, and a member with the fault.

@@ -13,7 +13,7 @@ _CLOSED = frozenset({errno.EACCES, errno.EPERM, errno.ENOTDIR, errno.ELOOP, errn
 
 
 @dataclass(frozen=True)
-class Found:
+class ListedFile:
     """A file, or something in a file's place, with its path in its file system.
 
     Attributes:
@@ -64,7 +64,7 @@ class LocalFolder:
             return None
         return LocalFolder(path, real, (*self.entered, real))
 
-    def inside(self) -> tuple[list[Found], list["LocalFolder"]]:
+    def inside(self) -> tuple[list[ListedFile], list["LocalFolder"]]:
         """Return the files and the folders in this one, without hidden ones, by name.
 
         Raises:
@@ -79,7 +79,7 @@ class LocalFolder:
             if error.errno not in _CLOSED:
                 raise
             fault = f"listing_failed: {type(error).__name__}: {error.strerror}"
-            return [Found(readable(self.path), 0, "closed", fault, folder=True)], []
+            return [ListedFile(readable(self.path), 0, "closed", fault, folder=True)], []
         files = []
         folders = []
         for entry in named:
@@ -92,7 +92,7 @@ class LocalFolder:
                 files.append(found)
         return files, folders
 
-    def below(self) -> Iterator[Found]:
+    def below(self) -> Iterator[ListedFile]:
         """Yield all files below this folder."""
         waiting = [self]
         while waiting:
@@ -116,7 +116,7 @@ def _is_folder(entry: os.DirEntry[bytes]) -> bool:
         return False
 
 
-def _found(entry: os.DirEntry[bytes]) -> Found | None:
+def _found(entry: os.DirEntry[bytes]) -> ListedFile | None:
     """Return the file of an entry; None for folders and for other things that are not named as sources."""
     name = readable(entry.name)
     wanted = is_subtitle_name(name) or is_zip_name(name)
@@ -128,10 +128,12 @@ def _found(entry: os.DirEntry[bytes]) -> Found | None:
         if (error.errno == errno.ENOENT and not is_link) or not (wanted or (is_link and "." not in name)):
             return None
         what = "link to nothing: " if is_link else ""
-        return Found(path, 0, f"error-{error.errno}", f"unreadable: {what}{type(error).__name__}: {error.strerror}")
+        return ListedFile(
+            path, 0, f"error-{error.errno}", f"unreadable: {what}{type(error).__name__}: {error.strerror}"
+        )
     if stat.S_ISREG(info.st_mode):
-        return Found(path, info.st_size, f"{info.st_size}-{info.st_mtime_ns}")
+        return ListedFile(path, info.st_size, f"{info.st_size}-{info.st_mtime_ns}")
     if stat.S_ISDIR(info.st_mode) or not wanted:
         return None
     kind = "named pipe" if stat.S_ISFIFO(info.st_mode) else "socket" if stat.S_ISSOCK(info.st_mode) else "device"
-    return Found(path, 0, kind, f"not_a_file: a {kind}")
+    return ListedFile(path, 0, kind, f"not_a_file: a {kind}")

@@ -16,7 +16,7 @@ from udfs.opus.fast_parser import Cut, attribute_quirks, cut_regular, has_regula
 from udfs.opus.files import UnreadableError
 from udfs.opus.meta import meta_columns
 from udfs.opus.normal_form import normal_form
-from udfs.opus.sentences import Mark, Sentences, parted, sentences_of
+from udfs.opus.sentences import Sentences, TimeMark, parted, sentences_of
 from udfs.opus.speaker_changes import MOST_CHARACTERS
 from udfs.opus.tokens import opus_tokens, straight
 
@@ -154,13 +154,13 @@ def _tree_parser() -> etree.XMLParser:
 
 def _from_tree(
     data: bytes, truecase: bool, language: str | None, quirks: Counter[str]
-) -> tuple[str | None, list[tuple[list[str], list[Mark]]], Any]:
+) -> tuple[str | None, list[tuple[list[str], list[TimeMark]]], Any]:
     """Return document id, sentences and ``<meta>`` of a file in any form."""
     root = _document(data)
     _regularise(root, quirks)
     if b"alternative=" in data:
         _use_alternatives(root, truecase, quirks)
-    sentences: list[tuple[list[str], list[Mark]]] = []
+    sentences: list[tuple[list[str], list[TimeMark]]] = []
     is_raw = _WORD not in data
     quirks["plain_text"] += is_raw
     if is_raw:
@@ -183,7 +183,7 @@ def _from_tree(
     return root.get("id"), sentences, root.find("meta")
 
 
-def _add_raw(element: Any, sentences: list[tuple[list[str], list[Mark]]], language: str | None) -> None:
+def _add_raw(element: Any, sentences: list[tuple[list[str], list[TimeMark]]], language: str | None) -> None:
     """Add a sentence with the words before its first time tag, or a time tag with the words after it."""
     if element.tag == "s":
         sentences.append(([], []))

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from udfs.opus.cue_forms import found_cues
 from udfs.opus.cue_times import clock_ms
-from udfs.opus.cues import Cue, Fault, Found, fault_rows
+from udfs.opus.cues import Cue, CuesOfFile, Fault, fault_rows
 from udfs.opus.encodings import as_text
 from udfs.opus.files import UnreadableError
 from udfs.opus.languages import contradicts, language_of
@@ -16,7 +16,7 @@ from udfs.opus.normal_form import marks, normal_form
 from udfs.opus.parser import Subtitles, without_endless
 from udfs.opus.paths import spoken_language
 from udfs.opus.repeated_cues import spoken_cues
-from udfs.opus.sentences import Mark, sentences_of
+from udfs.opus.sentences import TimeMark, sentences_of
 from udfs.opus.speaker_labels import mark_speakers
 from udfs.opus.tokens import opus_tokens, split_sentences
 from udfs.opus.two_languages import in_one_language
@@ -132,7 +132,7 @@ def _in_time_order(cues: list[Cue], quirks: Counter[str]) -> list[Cue]:
     return ordered
 
 
-def _forget_ends_before_starts(found: Found) -> None:
+def _forget_ends_before_starts(found: CuesOfFile) -> None:
     for cue in found.cues:
         start, end = clock_ms(cue.start), clock_ms(cue.end)
         if start is not None and end is not None and end < start:
@@ -197,9 +197,9 @@ def _without_marks(cues: list[Cue]) -> bool:
     return len(said) >= _FEWEST_UNMARKED and ended < _MOST_ENDED * len(said)
 
 
-def _sentences(cues: list[Cue], language: str | None, unmarked: bool) -> list[tuple[list[str], list[Mark]]]:
+def _sentences(cues: list[Cue], language: str | None, unmarked: bool) -> list[tuple[list[str], list[TimeMark]]]:
     """Return words and time marks of each sentence."""
-    found: list[tuple[list[str], list[Mark]]] = []
+    found: list[tuple[list[str], list[TimeMark]]] = []
     labels = _labels(cues)
     last = ""
     before: Cue | None = None

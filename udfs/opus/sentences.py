@@ -15,7 +15,7 @@ from udfs.opus.times import time_ms
 ADVERT_BLOCK = 9999
 _TIME_ID = re.compile(r"T([0-9]{1,9})([SE])")
 _LONGEST_TIME_ID = 11
-Mark = tuple[int, str, str]  # words before it, id, value
+TimeMark = tuple[int, str, str]  # words before it, id, value
 _Tag = tuple[int, bool, int, int | None]  # words before it, is a start, block, milliseconds
 
 
@@ -30,7 +30,7 @@ class Sentences:
     text: pa.Array
 
 
-def sentences_of(found: list[tuple[list[str], list[Mark]]], quirks: Counter[str]) -> tuple[Sentences, int]:
+def sentences_of(found: list[tuple[list[str], list[TimeMark]]], quirks: Counter[str]) -> tuple[Sentences, int]:
     """Return the sentences with times, blocks and text, and their number of words."""
     rows: list[tuple[int | None, int | None, int | None, int | None, str]] = []
     open_block: int | None = None
@@ -68,7 +68,9 @@ def sentences_of(found: list[tuple[list[str], list[Mark]]], quirks: Counter[str]
     return Sentences(numbers[0], numbers[1], numbers[2], numbers[3], pa.array(texts, pa.string())), tokens
 
 
-def parted(found: list[tuple[list[str], list[Mark]]], quirks: Counter[str]) -> list[tuple[list[str], list[Mark]]]:
+def parted(
+    found: list[tuple[list[str], list[TimeMark]]], quirks: Counter[str]
+) -> list[tuple[list[str], list[TimeMark]]]:
     """Return the sentences of a file with words in normal form, parted where the speaker changes within them.
 
     Closing time tags between two parts belong to the first, and all from an opening one on to the second.
@@ -77,7 +79,7 @@ def parted(found: list[tuple[list[str], list[Mark]]], quirks: Counter[str]) -> l
     changes = changes_of_speaker(pa.array([_joined(words) for words, _ in seen], pa.string()))
     if not changes:
         return seen
-    parts: list[tuple[list[str], list[Mark]]] = []
+    parts: list[tuple[list[str], list[TimeMark]]] = []
     for row, (words, marks) in enumerate(seen):
         begin = mark = 0
         for end in (*changes.get(row, ()), len(words)):
@@ -91,7 +93,7 @@ def parted(found: list[tuple[list[str], list[Mark]]], quirks: Counter[str]) -> l
     return parts
 
 
-def _belongs_before(mark: Mark, end: int) -> bool:
+def _belongs_before(mark: TimeMark, end: int) -> bool:
     at, name, _ = mark
     return at < end or (at == end and not name.endswith("S"))
 
@@ -122,7 +124,7 @@ def _seen(word: str, quirks: Counter[str]) -> str:
     return word
 
 
-def _without_empty(words: list[str], marks: list[Mark], quirks: Counter[str]) -> tuple[list[str], list[Mark]]:
+def _without_empty(words: list[str], marks: list[TimeMark], quirks: Counter[str]) -> tuple[list[str], list[TimeMark]]:
     """Remove words without text; time tags keep their position among the others."""
     if all(words) and not any(map(str.isspace, words)):
         return words, marks

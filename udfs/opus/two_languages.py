@@ -26,7 +26,7 @@ def in_one_language(cues: list[Cue], wanted: Sequence[str]) -> tuple[list[Cue], 
         wanted: the languages to choose from, the first one first; the commoner one where the file has none of them.
     """
     lines = [(place, at) for place, cue in enumerate(cues) for at in range(len(cue.lines))]
-    long = [(place, at) for place, at in lines if _tells(cues[place].lines[at])]
+    long = [(place, at) for place, at in lines if _is_long_enough(cues[place].lines[at])]
     step = max(len(long) // _LOOKED_AT, 1)
     sure = Counter(
         code
@@ -41,8 +41,8 @@ def in_one_language(cues: list[Cue], wanted: Sequence[str]) -> tuple[list[Cue], 
         return cues, []
     spoken = {line: likelier(cues[line[0]].lines[line[1]], one, other) for line in lines}
     for key in (_track(cues), _position(cues)):
-        if (told := _by_key(spoken, set(long), key)) is not None:
-            spoken = told
+        if (by_key := _by_key(spoken, set(long), key)) is not None:
+            spoken = by_key
             break
     chosen = next((code for code in wanted if code in (one, other)), one)
     faults = []
@@ -57,7 +57,7 @@ def in_one_language(cues: list[Cue], wanted: Sequence[str]) -> tuple[list[Cue], 
     return kept, faults
 
 
-def _tells(line: str) -> bool:
+def _is_long_enough(line: str) -> bool:
     letters = [sign for sign in line if sign.isalpha()]
     return len(letters) >= (_FEWEST_WIDE if any(sign > "\u2e80" for sign in letters) else _FEWEST_LETTERS)
 

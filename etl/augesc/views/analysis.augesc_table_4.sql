@@ -5,7 +5,7 @@
 -- win_percent: percent of the pairs in which the bot tuned on AugESC won
 -- lose_percent: percent of the pairs in which it lost
 -- tie_percent: percent of the pairs without a winner
--- p: p of the sign test of wins and losses, ties left out
+-- p: two-sided p of the sign test of wins and losses, ties left out; null: no win or loss
 -- significance: bound that p is below: < 0.01 or < 0.05; none: neither, or no p
 -- paper_win_percent: percent of the paper's pairs that it won
 -- paper_lose_percent: percent of the paper's pairs that it lost

@@ -32,7 +32,7 @@ from udfs.models.classifiers.weak_labeler import WeakLabeler
 from udfs.models.trainable import TrainingRows
 
 TEACHER_SHARE = 0.5
-"""Of the teacher's answer in the truth of a labelled sentence."""
+"""Weight of the teacher's answer in the truth of a labelled sentence."""
 Answers = Callable[[Sequence[Any]], NDArray[Any]]
 """From texts or histories to their probabilities (items, labels)."""
 
@@ -125,9 +125,9 @@ def train_and_register_weak_student(
 
 def mixed(rows: Sequence[tuple[Any, int]], answers: Answers, labels: int) -> SoftRows:
     """Return labelled rows with the mean of label and teacher's answer."""
-    told = soft_rows([item for item, _ in rows], answers([item for item, _ in rows]))
+    taught = soft_rows([item for item, _ in rows], answers([item for item, _ in rows]))
     truths = []
-    for (item, hard), (_, soft) in zip(one_hot(rows, labels), told, strict=True):
+    for (item, hard), (_, soft) in zip(one_hot(rows, labels), taught, strict=True):
         both = zip(hard, soft, strict=True)
         truth = tuple(round((1 - TEACHER_SHARE) * one + TEACHER_SHARE * other, PLACES) for one, other in both)
         truths.append((item, truth))

@@ -1,4 +1,4 @@
-"""The comparison of classifiers: one trial for each arm and seed, each a run in MLflow under one parent."""
+"""The comparison of classifiers: one trial for each variant and seed, each a run in MLflow under one parent."""
 
 import tempfile
 from collections.abc import Collection
@@ -35,7 +35,7 @@ SHOWN = ("macro_precision", "macro_recall", "macro_f1", "accuracy", "cross_entro
 
 
 @dataclass(frozen=True)
-class Arm:
+class ClassifierVariant:
     """A variant of the classifier: with or without weighted token embeddings, and the origins of its training rows."""
 
     weighted: bool
@@ -50,8 +50,8 @@ class Arm:
         return title("+".join(self.origins), f"seed {seed}", "weighted" if self.weighted else "unweighted")
 
 
-def arms_of(present: Collection[str], comparison: ComparisonSettings) -> list[Arm]:
-    """Return arms that add one origin after the other (EDOS 3.3), with and without weights (EDOS C).
+def variants_of(present: Collection[str], comparison: ComparisonSettings) -> list[ClassifierVariant]:
+    """Return variants that add one origin after the other (EDOS 3.3), with and without weights (EDOS C).
 
     Raises:
         InputError: none of the origins has rows.
@@ -62,7 +62,7 @@ def arms_of(present: Collection[str], comparison: ComparisonSettings) -> list[Ar
             f"training.comparison.origins: edos.training_dialogues has no rows of {', '.join(comparison.origins)}"
         )
     return [
-        Arm(weighted, tuple(origins[:number]))
+        ClassifierVariant(weighted, tuple(origins[:number]))
         for weighted in dict.fromkeys(comparison.weightings)
         for number in range(1, len(origins) + 1)
     ]
@@ -77,18 +77,18 @@ def planned_trials(
 ) -> DataFrame:
     """Return one row a trial: (trial, weighted, origins, seed), where trial is a hash of its training's inputs.
 
-    The hash covers only rows of the arm's origins, so a new self-labelling does not repeat the trials of the crowd's
-    rows.
+    The hash covers only rows of the variant's origins, so a new self-labelling does not repeat the trials of the
+    crowd's rows.
     """
     contents = content_by_origin(training_dialogues)
     common = _common_digest(run, options, encoder)
     held_out = contents.pop("test", "")
     trials = []
-    for arm in arms_of(contents, comparison):
-        rows = {origin: contents[origin] for origin in arm.origins}
+    for variant in variants_of(contents, comparison):
+        rows = {origin: contents[origin] for origin in variant.origins}
         for seed in dict.fromkeys(comparison.seeds):
-            trial = trial_digest([common, held_out, rows, arm.weighted, arm.origins, seed])
-            trials.append((trial, arm.weighted, arm.origins, seed))
+            trial = trial_digest([common, held_out, rows, variant.weighted, variant.origins, seed])
+            trials.append((trial, variant.weighted, variant.origins, seed))
     return run.spark.createDataFrame(trials, PLANNED)
 
 
@@ -129,17 +129,17 @@ def _trial(
     common: str,
 ) -> dict[str, Any]:
     shared, labels, encoder = given
-    arm = Arm(trial.weighted, tuple(trial.origins))
+    variant = ClassifierVariant(trial.weighted, tuple(trial.origins))
     store = model_store(run.tracking)
-    chosen = training_dialogues.where(F.col("origin").isin(*arm.origins) | (F.col("split") == "test"))
+    chosen = training_dialogues.where(F.col("origin").isin(*variant.origins) | (F.col("split") == "test"))
     rows, _ = rows_by_split(chosen, labels.names)
-    options = shared.model_copy(update={"seed": trial.seed, "weighted": arm.weighted})
+    options = shared.model_copy(update={"seed": trial.seed, "weighted": variant.weighted})
     start = starting_encoder(run, options, encoder)
     belongs = {"comparison": common, "stage": run.stage}
     parent = parent_run(store.client(), store.experiment_id(), "comparison of classifiers", belongs, "comparison")
     params = {
         **options.model_dump(exclude={"name"}),
-        "origins": "+".join(arm.origins),
+        "origins": "+".join(variant.origins),
         "starts_from": start.identity,
     }
     tags = {
@@ -150,7 +150,7 @@ def _trial(
     }
     with (
         tempfile.TemporaryDirectory() as scratch,
-        tracked_run(store, arm.title(trial.seed), params, tags) as tracked,
+        tracked_run(store, variant.title(trial.seed), params, tags) as tracked,
     ):
         result = train_model(
             partial(new_dialogue_classifier, start, labels, options),
@@ -163,12 +163,14 @@ def _trial(
         test = ClassifierTest(DialogueClassifier, rows["test"], "macro_f1", labels.names, options.device)
         figures, classes = test.figures_and_classes(tracked, result)
     for name in ("macro_f1", "accuracy"):
-        store.client().log_metric(parent, f"{name}/{arm.name}", figures[name], step=trial.seed)
-    run.say(f"{arm.name}, seed {trial.seed}: macro-F1 {figures['macro_f1']:.4f}, accuracy {figures['accuracy']:.4f}")
+        store.client().log_metric(parent, f"{name}/{variant.name}", figures[name], step=trial.seed)
+    run.say(
+        f"{variant.name}, seed {trial.seed}: macro-F1 {figures['macro_f1']:.4f}, accuracy {figures['accuracy']:.4f}"
+    )
     return {
         "trial": trial.trial,
-        "weighted": arm.weighted,
-        "origins": list(arm.origins),
+        "weighted": variant.weighted,
+        "origins": list(variant.origins),
         "seed": trial.seed,
         "encoder": start.identity,
         **{f"{split}_rows": len(rows[split]) for split in SPLITS},
@@ -185,6 +187,6 @@ def _trial(
 
 
 def _common_digest(run: StageRun, options: EmotionClassifierSettings, encoder: str) -> str:
-    """Return the digest of the settings and the encoder that all arms share."""
+    """Return the digest of the settings and the encoder that all variants share."""
     shared = options.model_dump(exclude={"name", "seed", "weighted", "calibrated"})
     return trial_digest([shared, starting_encoder(run, options, encoder).identity])

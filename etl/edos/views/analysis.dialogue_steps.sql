@@ -1,13 +1,13 @@
 -- One fact or decision on the way of a dialogue, from its film to the tables that hold it.
 --
--- dialogue_id: id of the dialogue on whose way it is
+-- dialogue_id: id of the dialogue; at place 70 the id that ops.dropped has, which may name something else
 -- source_path: path of its subtitle file; null where a table names dialogues alone
 -- place: order on the way: 10 the film to 160 the finished labels; from 200 on what depends on it
 -- step: kind of fact or decision, such as film, turn change, weak label
 -- number: sentence or turn that it is about, from 0; null: the whole dialogue
 -- decision: what was found or decided: a text, a label, an id, a reason
 -- detail: on what grounds, such as times, margin, confidence or votes
--- model: identity of the model that decided; null: no model did
+-- model: identity of the model that decided; null: none did, or the table does not hold it
 -- source: table that holds it
 -- stage: stage that wrote it there
 --

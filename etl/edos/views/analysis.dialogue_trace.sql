@@ -7,12 +7,12 @@
 -- number: sentence or turn that it is about, from 0; null: the whole dialogue
 -- decision: what was found or decided: a text, a label, an id, a reason; who read the dialogue
 -- detail: on what grounds, such as times, margin, confidence or votes
--- model: identity of the model that decided; null: no model did
+-- model: identity of the model that decided; null: none did, or the table does not hold it
 -- source: table that holds it
 -- stage: stage that wrote it there, or read the dialogue
 -- run_id: id of the last finished run of the stage; null: no run is known
 -- stage_version: version of the stage's rules in that run
--- settings_hash: hash of the settings that counted in that run
+-- settings_hash: hash of the settings, outside files and resources of that run; null: no run is known
 -- package: version of this project in that run
 -- models: identities of the models that the run used, by their keys under models
 -- version: version of the table, or of the model, that the run wrote

@@ -2,7 +2,7 @@
 --
 -- place: order of the rows
 -- dataset: name of the data set
--- labels: different labels that the set has
+-- labels: different labels of the set; of ours: labels of the taxonomy, whether they occur or not
 -- dialogues: dialogues of the set
 -- utterances: utterances, or turns, of the set
 -- publicly_available: everybody can get the set; null for ours

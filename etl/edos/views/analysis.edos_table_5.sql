@@ -2,7 +2,7 @@
 --
 -- place: order of the rows: other papers' classifiers, ours, floors, ceiling
 -- classifier: name of the classifier, floor or ceiling
--- trained_on: data of other papers' classifiers; origins of the rows that ours were trained on
+-- trained_on: data of other papers' classifiers; origins of the rows that ours learned from; empty for floors and ceiling
 -- seeds: trainings that the means are over; 0: not ours, or not trained
 -- macro_precision: macro-precision on the crowd's test turns, percent, mean over seeds
 -- macro_recall: macro-recall, percent, mean over seeds

@@ -23,7 +23,7 @@
 -- certainty: probability that the turn is one speaker's, and whole; null: unknown
 -- border: what decided that the turn opens: start, silence, mark, carried, model; null: unknown
 -- border_certainty: probability that the turn opens where the speaker changes; null: unknown
--- speaker: name of the label that the turn opens with, in capitals; null: it has none
+-- speaker: name before the turn in the subtitle, as in Anna: ..., in capitals; null: none
 -- dialogue_certainty: probability that all borders of the dialogue are right; null: unknown
 --
 -- Exports take out the blanks inside quotation marks too (etl/common/spelling.py); DuckDB's regular expressions cannot.

@@ -4,10 +4,9 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from pyspark.sql import Column, DataFrame
+from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from conf.llm_settings import DecodingSettings
 from etl.emo_pillars.answers import (
     ARROW,
     Line,
@@ -24,11 +23,11 @@ from etl.emo_pillars.answers import (
 from etl.emo_pillars.quality import judged
 from etl.emo_pillars.quotes import unquoted
 from etl.emo_pillars.refusals import refuses
-from etl.emo_pillars.step import FAULTS, OURS, Rules, Step, Wording, child_id, list_schema
+from etl.emo_pillars.step import FAULTS, REQUEST_COLUMN, Asked, Rules, Step, child_id, list_schema
+from etl.emo_pillars.tables import PLOTS
 from etl.llm.json_answers import NAME, field, json_records, key_of, text_of
-from etl.llm.prompt_texts import as_data, filled
-from etl.llm.requests import answered_request, with_requests
-from etl.pipeline.outcome import Outcome
+from etl.llm.prompt_texts import as_data
+from etl.pipeline import RowAccounting
 
 MOST_NAME_WORDS = 8
 MOST_DESCRIPTION_WORDS = 40
@@ -186,43 +185,35 @@ def _about(value: Any) -> str:
     return text_of(field(value, ABOUT)) if isinstance(value, Mapping) else text_of(value)
 
 
-def _judged(answer: str, cut_off: bool, rules: Rules, given: Mapping[str, Any]) -> Parsed:
+def ask(plots: DataFrame) -> Asked:
+    """Ask for the characters of each plot (Emo Pillars 3.1)."""
+    return Asked(plots.select("plot_id", "plot"), {"plot": as_data(F.col("plot"))})
+
+
+def read(answer: str, cut_off: bool, rules: Rules, given: Mapping[str, Any]) -> Parsed:
+    """Parse the characters, one per line (Emo Pillars 3.1)."""
     parsed = parse_actors(answer, rules.template, cut_off)
     return judged(parsed, [one.actor for one in parsed.items], [[] for _ in parsed.items], ())
 
 
 STEP = Step(
     name="actors",
-    unit="plot",
-    key="plot_id",
-    item=f"name: string, description: string, actor: string, {FAULTS}",
-    parse=_judged,
+    asked_for="who takes part in a plot (Emo Pillars 3.1)",
+    reads=(PLOTS,),
+    ask=ask,
     schema=lambda taxonomy: list_schema("characters", name={"type": "string"}, description={"type": "string"}),
+    unit="plot",
+    unit_key="plot_id",
+    item=f"name: string, description: string, actor: string, {FAULTS}",
+    read=read,
+    rules_from=("quality",),
+    row="One character of a plot (Emo Pillars 3.1).",
+    columns=f"""
+    actor_id string COMMENT 'plot_id and place', plot_id string, place int COMMENT 'in the answer, from 1',
+    actor string COMMENT 'as prompts name it', name string, description string, {REQUEST_COLUMN}
+    """,
+    key=("actor_id",),
+    values={"actor_id": child_id("plot_id")},
+    accounting=RowAccounting("plots", rows_out="count(DISTINCT plot_id)"),
+    version=6,
 )
-
-
-def actors_prompt(plot: Column, wording: Wording = OURS) -> Column:
-    """Ask for the characters of a plot (Emo Pillars 3.1)."""
-    return filled(STEP.template(wording=wording), {"plot": as_data(plot)})
-
-
-def requests(plots: DataFrame, decoding: DecodingSettings, wording: Wording = OURS) -> DataFrame:
-    """Return one prompt per plot (Emo Pillars 3.1)."""
-    prompt = actors_prompt(F.col("plot"), wording)
-    units = plots.select("plot_id", "plot")
-    template = STEP.template(wording=wording)
-    return with_requests(units, prompt, STEP.decoding(decoding, wording), template=template)
-
-
-def rows(answers: DataFrame, quality: Any, wording: Wording = OURS) -> Outcome:
-    """Return ``emo_pillars.actors``. A plot whose answer names nobody is dropped (Emo Pillars 3.1).
-
-    Args:
-        answers: rows of ``etl.llm.requests.with_answers``.
-        quality: the section ``emo_pillars.quality``.
-        wording: of the prompts.
-    """
-    items, dropped = STEP.read(answers, STEP.rules(quality, wording=wording))
-    found = ("place", "item.actor", "item.name", "item.description")
-    key = child_id("plot_id").alias("actor_id")
-    return Outcome(items.select(key, "plot_id", *found, answered_request()), dropped)

@@ -3,22 +3,28 @@
 from collections.abc import Mapping
 from typing import Any
 
-from pyspark.sql import Column, DataFrame
+from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from conf.llm_settings import DecodingSettings
 from etl.emo_pillars.answers import Parsed
 from etl.emo_pillars.examples import with_needed_context
-from etl.emo_pillars.prompts import emotions, spoken_slots
+from etl.emo_pillars.prompts import spoken_slots
 from etl.emo_pillars.prose import parse_prose
 from etl.emo_pillars.quality import judged, text_faults
-from etl.emo_pillars.step import OURS, PROSE, Rules, Step, Wording, text_schema
-from etl.llm.prompt_texts import as_data, filled
-from etl.llm.requests import answered_request, with_requests
-from etl.pipeline.outcome import Outcome
+from etl.emo_pillars.step import FAULTS_COLUMN, PROSE, REQUEST_COLUMN, Asked, Rules, Step, text_schema
+from etl.emo_pillars.tables import EXAMPLES, PLOTS
+from etl.llm.prompt_texts import as_data
+from etl.pipeline import RowAccounting
 
 
-def _judged(answer: str, cut_off: bool, rules: Rules, given: Mapping[str, Any]) -> Parsed:
+def ask(examples: DataFrame, plots: DataFrame) -> Asked:
+    """Ask for the events before each drawn utterance (Emo Pillars 3.4)."""
+    units = with_needed_context(examples).join(plots.select("plot_id", "plot"), "plot_id")
+    return Asked(units, {"plot": as_data(F.col("plot")), **spoken_slots()}, together=F.col("plot_id"))
+
+
+def read(answer: str, cut_off: bool, rules: Rules, given: Mapping[str, Any]) -> Parsed:
+    """Parse the contexts (Emo Pillars 3.4)."""
     parsed = parse_prose(answer, rules.template, cut_off)
     texts = [one.text for one in parsed.items]
     faults = [text_faults(text, given.get("labels") or (), rules.names) for text in texts]
@@ -27,38 +33,22 @@ def _judged(answer: str, cut_off: bool, rules: Rules, given: Mapping[str, Any]) 
 
 STEP = Step(
     name="contexts",
-    unit="context",
-    key="utterance_id",
-    item=PROSE,
-    parse=_judged,
+    asked_for="the context of an utterance (Emo Pillars 3.4)",
+    reads=(EXAMPLES, PLOTS),
+    ask=ask,
     schema=lambda taxonomy: text_schema("context"),
+    unit="context",
+    unit_key="utterance_id",
+    given={"labels": "labels.label"},
+    item=PROSE,
+    read=read,
+    row="What led a character to an utterance (Emo Pillars 3.4).",
+    columns=f"""
+    utterance_id string, context string, cut boolean COMMENT 'ends with the last whole sentence',
+    {FAULTS_COLUMN}, {REQUEST_COLUMN}
+    """,
+    key=("utterance_id",),
+    values={"context": "item.text"},
+    accounting=RowAccounting("examples", rows_in="count_if(needs_context)"),
+    version=6,
 )
-
-
-def contexts_prompt(
-    plot: Column, actor: Column, utterance: Column, emotions: Column, wording: Wording = OURS
-) -> Column:
-    """Ask for the events before an utterance, given plot, actor and emotions (Emo Pillars 3.4)."""
-    return filled(STEP.template(wording=wording), {"plot": as_data(plot)} | spoken_slots(actor, utterance, emotions))
-
-
-def requests(examples: DataFrame, plots: DataFrame, decoding: DecodingSettings, wording: Wording = OURS) -> DataFrame:
-    """Return one prompt per example that needs a context (Emo Pillars 3.4, 4)."""
-    units = with_needed_context(examples).join(plots.select("plot_id", "plot"), "plot_id")
-    prompt = contexts_prompt(F.col("plot"), F.col("actor"), F.col("utterance"), emotions(), wording)
-    decoded = STEP.decoding(decoding, wording=wording)
-    template = STEP.template(wording=wording)
-    return with_requests(units, prompt, decoded, together=F.col("plot_id"), template=template)
-
-
-def rows(answers: DataFrame, quality: Any, wording: Wording = OURS) -> Outcome:
-    """Return ``emo_pillars.contexts`` (Emo Pillars 3.4).
-
-    Args:
-        answers: rows of ``etl.llm.requests.with_answers``.
-        quality: the section ``emo_pillars.quality``.
-        wording: of the prompts.
-    """
-    items, dropped = STEP.read(answers, STEP.rules(quality, wording=wording), {"labels": F.col("labels")["label"]})
-    columns = (F.col("item.text").alias("context"), "item.cut", "item.faults", answered_request())
-    return Outcome(items.select("utterance_id", *columns), dropped)

@@ -4,10 +4,9 @@ import re
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
-from pyspark.sql import Column, DataFrame
+from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from conf.llm_settings import DecodingSettings
 from etl.emo_pillars.answers import (
     Parsed,
     lines_of,
@@ -19,16 +18,16 @@ from etl.emo_pillars.answers import (
     words_of,
 )
 from etl.emo_pillars.examples import with_needed_context
-from etl.emo_pillars.prompts import PLAIN, emotions, spoken_slots
+from etl.emo_pillars.prompts import spoken_slots
 from etl.emo_pillars.prose import prose
 from etl.emo_pillars.quality import LEAST_WORDS, SHORT, judged, text_faults
 from etl.emo_pillars.quotes import quotations, unquoted, without_labels
 from etl.emo_pillars.remarks import without_opening
-from etl.emo_pillars.step import OURS, PROSE, Rules, Step, Wording, text_schema
+from etl.emo_pillars.step import FAULTS_COLUMN, PROSE, REQUEST_COLUMN, Asked, Rules, Step, text_schema
+from etl.emo_pillars.steps import clean_contexts
+from etl.emo_pillars.tables import EXAMPLES
 from etl.llm.json_answers import json_value, prose_of
-from etl.llm.prompt_texts import as_data, filled
-from etl.llm.requests import answered_request, with_requests
-from etl.pipeline.outcome import Outcome
+from etl.llm.prompt_texts import as_data
 
 MOST_UTTERANCE_WORDS = 100
 _SPEAKER = re.compile(r"[A-Z][\w .'’-]{0,40}:\s*(?=[\"“«])")
@@ -113,7 +112,14 @@ def is_of_other_person(words: Sequence[str], before: Sequence[str], actor: str) 
     return tells and bool(_FIRST & set(before)) and not _FIRST & set(words)
 
 
-def _judged(answer: str, cut_off: bool, rules: Rules, given: Mapping[str, Any]) -> Parsed:
+def ask(clean_contexts: DataFrame, examples: DataFrame) -> Asked:
+    """Ask for each utterance rewritten so that it depends on its context (Emo Pillars 3.5)."""
+    units = clean_contexts.select("utterance_id", "context").join(with_needed_context(examples), "utterance_id")
+    return Asked(units, {"context": as_data(F.col("context")), **spoken_slots()})
+
+
+def read(answer: str, cut_off: bool, rules: Rules, given: Mapping[str, Any]) -> Parsed:
+    """Parse the rewritten utterances (Emo Pillars 3.5)."""
     parsed = parse_rewrite(answer, rules.template, cut_off, rules.names)
     texts = [one.text for one in parsed.items]
     faults = [rewrite_faults(text, given, rules.names) for text in texts]
@@ -122,47 +128,21 @@ def _judged(answer: str, cut_off: bool, rules: Rules, given: Mapping[str, Any]) 
 
 STEP = Step(
     name="rewrites",
-    unit="rewrite",
-    key="utterance_id",
-    item=PROSE,
-    parse=_judged,
+    asked_for="an utterance in words that need its context (Emo Pillars 3.5)",
+    reads=(clean_contexts.STEP.table, EXAMPLES),
+    ask=ask,
     form="example",
+    form_setting="emo_pillars.rewrite_prompt",
     schema=lambda taxonomy: text_schema("rewritten_utterance"),
+    unit="rewrite",
+    unit_key="utterance_id",
+    given={"labels": "labels.label", "utterance": "utterance", "actor": "actor"},
+    item=PROSE,
+    read=read,
+    row="An utterance in words that need its context (Emo Pillars 3.5).",
+    columns=f"utterance_id string, rewritten string, cut boolean, {FAULTS_COLUMN}, {REQUEST_COLUMN}",
+    key=("utterance_id",),
+    values={"rewritten": "item.text"},
+    accounting="contexts",
+    version=6,
 )
-
-
-def rewrites_prompt(
-    context: Column,
-    actor: Column,
-    utterance: Column,
-    emotions: Column,
-    form: str = PLAIN,
-    wording: Wording = OURS,
-) -> Column:
-    """Ask for a rewritten utterance, given the cleaned context, actor and emotions (Emo Pillars 3.5)."""
-    slots = {"context": as_data(context)} | spoken_slots(actor, utterance, emotions)
-    return filled(STEP.template(form, wording), slots)
-
-
-def requests(
-    clean: DataFrame, examples: DataFrame, form: str, decoding: DecodingSettings, wording: Wording = OURS
-) -> DataFrame:
-    """Return one prompt per cleaned context (Emo Pillars 3.5)."""
-    units = clean.select("utterance_id", "context").join(with_needed_context(examples), "utterance_id")
-    prompt = rewrites_prompt(F.col("context"), F.col("actor"), F.col("utterance"), emotions(), form, wording)
-    return with_requests(units, prompt, STEP.decoding(decoding, wording=wording), template=STEP.template(form, wording))
-
-
-def rows(answers: DataFrame, quality: Any, form: str = PLAIN, wording: Wording = OURS) -> Outcome:
-    """Return ``emo_pillars.rewrites`` (Emo Pillars 3.5).
-
-    Args:
-        answers: rows of ``etl.llm.requests.with_answers``.
-        quality: the section ``emo_pillars.quality``.
-        form: of the prompts' template.
-        wording: of the prompts.
-    """
-    given = {"labels": F.col("labels")["label"], "utterance": F.col("utterance"), "actor": F.col("actor")}
-    items, dropped = STEP.read(answers, STEP.rules(quality, form=form, wording=wording), given)
-    columns = (F.col("item.text").alias("rewritten"), "item.cut", "item.faults", answered_request())
-    return Outcome(items.select("utterance_id", *columns), dropped)

@@ -2,22 +2,21 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
-from pyspark.sql import Column, DataFrame
+from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from conf.llm_settings import DecodingSettings
-from conf.taxonomy import GOEMOTIONS
+from conf.taxonomy import GOEMOTIONS, EmotionTaxonomy
 from etl.emo_pillars.answers import ARROW, Line, Parsed, Rejected, echoes, lines_of, without_emoji, without_repeats
 from etl.emo_pillars.labels import Names, known_only
-from etl.emo_pillars.prompts import PLAIN, definitions
+from etl.emo_pillars.prompts import definitions
 from etl.emo_pillars.quality import judged
-from etl.emo_pillars.step import MAPPED, OURS, Rules, Step, Wording, list_schema
+from etl.emo_pillars.step import FAULTS_COLUMN, MAPPED, REQUEST_COLUMN, Asked, Rules, Step, list_schema
+from etl.emo_pillars.tables import DISTINCT_UTTERANCES
 from etl.llm.json_answers import LABEL, LEVEL, WHY, field, json_records, text_of, unwrapped
-from etl.llm.prompt_texts import as_data, filled
-from etl.llm.requests import answered_request, with_requests
-from etl.pipeline.outcome import Outcome
+from etl.llm.prompt_texts import as_data
+from etl.pipeline import At, RowAccounting
 
 FEW_LABELS = "few_labels"
 LEAST_LABELS = 2
@@ -170,7 +169,24 @@ def label_faults(levels: Sequence[tuple[str, float]]) -> list[str]:
     return [*found, EQUAL_LEVELS] if equal else found
 
 
-def _judged(answer: str, cut_off: bool, rules: Rules, given: Mapping[str, Any]) -> Parsed:
+def ask(
+    utterances: DataFrame, top_labels: Annotated[int, At("emo_pillars.top_labels")], taxonomy: EmotionTaxonomy
+) -> Asked:
+    """Ask for the emotions of each utterance and their levels (Emo Pillars 3.3)."""
+    # No plot and no actor, so that only the utterance itself is judged. The answer starts with the utterance's emotion.
+    units = utterances.select("utterance_id", "utterance", "label")
+    start = F.concat(F.lit("1. "), F.col("label"))
+    slots = {
+        "definitions": F.lit(definitions(taxonomy, neutral=True)),
+        "utterance": as_data(F.col("utterance")),
+        "top": F.lit(min(top_labels, len(taxonomy.names))),
+        "start": start,
+    }
+    return Asked(units, slots, start, taxonomy=taxonomy)
+
+
+def read(answer: str, cut_off: bool, rules: Rules, given: Mapping[str, Any]) -> Parsed:
+    """Parse labels and levels, and map the labels to the taxonomy (Emo Pillars 3.3, 4)."""
     parsed = labels_with_levels(answer, rules.template, rules.top, rules.names)
     faults = label_faults([(one.label, one.level) for one in parsed.items])
     texts = [f"{one.raw_label} {one.level}" for one in parsed.items]
@@ -179,61 +195,27 @@ def _judged(answer: str, cut_off: bool, rules: Rules, given: Mapping[str, Any]) 
 
 STEP = Step(
     name="soft_labels",
-    unit="utterance",
-    key="utterance_id",
-    item=f"raw_label: string, level: double, reasoning: string, {MAPPED}",
-    parse=_judged,
+    asked_for="the emotions of an utterance with their levels (Emo Pillars 3.3)",
+    reads=(DISTINCT_UTTERANCES,),
+    ask=ask,
     form="shared",
+    form_setting="emo_pillars.prompt_order",
     resources=(GOEMOTIONS,),
     schema=lambda taxonomy: list_schema("labels", label={"enum": [*taxonomy.names]}, level={"type": "number"}),
+    unit="utterance",
+    unit_key="utterance_id",
+    item=f"raw_label: string, level: double, reasoning: string, {MAPPED}",
+    read=read,
+    rules_from=("quality", "taxonomy", "top_labels"),
+    row="One label of an utterance with its level (Emo Pillars 3.3).",
+    columns=f"""
+    utterance_id string, place int COMMENT 'among the readable ones, from 1',
+    raw_label string COMMENT 'as the model named it', level double COMMENT 'from 0 to 1', label string,
+    was_mapped boolean, reasoning string, {FAULTS_COLUMN}, {REQUEST_COLUMN}
+    """,
+    key=("utterance_id", "place"),
+    checks={"level_is_a_share": "level BETWEEN 0 AND 1"},
+    exported=("raw_label", "level", "label", "was_mapped"),
+    accounting=RowAccounting("utterances", rows_out="count(DISTINCT utterance_id)"),
+    version=6,
 )
-
-
-def soft_labels_start(primary: Column) -> Column:
-    """Return the start of the answer: the emotion for which the utterance was generated (Emo Pillars 3.3)."""
-    return F.concat(F.lit("1. "), primary)
-
-
-def soft_labels_prompt(
-    utterance: Column, primary: Column, top: int, form: str = PLAIN, wording: Wording = OURS
-) -> Column:
-    """Ask for an utterance's emotions and their levels, given the definitions with neutral (Emo Pillars 3.3).
-
-    The prompt contains no plot and no actor, so that only the utterance itself is judged.
-    """
-    known = wording.taxonomy
-    slots = {
-        "definitions": F.lit(definitions(known, neutral=True)),
-        "utterance": as_data(utterance),
-        "top": F.lit(min(top, len(known.names))),
-        "start": soft_labels_start(primary),
-    }
-    return filled(STEP.template(form, wording), slots)
-
-
-def requests(
-    utterances: DataFrame, top_labels: int, order: str, decoding: DecodingSettings, wording: Wording = OURS
-) -> DataFrame:
-    """Return one prompt per utterance, whose answer starts with the utterance's emotion (Emo Pillars 3.3)."""
-    primary = F.col("label")
-    prompt = soft_labels_prompt(F.col("utterance"), primary, top_labels, order, wording)
-    units = utterances.select("utterance_id", "utterance", "label")
-    start = soft_labels_start(primary) if decoding.response_format is None else None  # JSON begins with a bracket
-    decoded = STEP.decoding(decoding, wording)
-    return with_requests(units, prompt, decoded, start, template=STEP.template(order, wording))
-
-
-def rows(answers: DataFrame, top: int, quality: Any, form: str = PLAIN, wording: Wording = OURS) -> Outcome:
-    """Return ``emo_pillars.soft_labels`` of all levels. The threshold is applied later (Emo Pillars 3.3).
-
-    Args:
-        answers: rows of ``etl.llm.requests.with_answers``.
-        top: number of requested labels.
-        quality: the section ``emo_pillars.quality``.
-        form: of the prompts' template.
-        wording: of the prompts.
-    """
-    items, dropped = STEP.read(answers, STEP.rules(quality, top, form, wording))
-    found = ("raw_label", "level", "label", "was_mapped", "reasoning", "faults")
-    rows = items.select("utterance_id", "place", *(f"item.{name}" for name in found), answered_request())
-    return Outcome(rows, dropped)

@@ -4,20 +4,22 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from pyspark.sql import Column, DataFrame
+from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from conf.llm_settings import DecodingSettings
 from etl.emo_pillars.answers import Parsed, Rejected, plain, without_repeats, words_of
 from etl.emo_pillars.names import bare_name, problem_of_name
-from etl.emo_pillars.step import OURS, Rules, Step, Wording
-from etl.emo_pillars.steps.topic_names import NAMED, Named
+from etl.emo_pillars.step import NAMER, Asked, Rules, Step
+from etl.emo_pillars.steps import topic_names
+from etl.emo_pillars.steps.topic_names import Named
 from etl.llm.json_answers import field, json_records, text_of
-from etl.llm.prompt_texts import as_data, filled
-from etl.llm.requests import with_requests
+from etl.llm.prompt_texts import as_data
+from etl.pipeline import StageRun
 from etl.pipeline.outcome import Outcome, dropped_columns
 
 MOST_CATEGORY_WORDS = 2
+TOPIC = "get(topics, item.number - 1)"
+"""The topic of a number in an answer; null where none has it."""
 NUMBER = words_of("number topic_number id index place topic")
 _NUMBERED = re.compile(r"\s*\(?(?P<number>\d{1,3})[.):\]]+\s*(?P<text>.*\S)")
 _AFTER_TOPIC = re.compile(r".*(?::|->|→|\s[-–—])\s*", re.DOTALL)
@@ -61,39 +63,49 @@ def numbered_lines(records: Sequence[Any]) -> list[str]:
     return lines
 
 
-def _parsed(answer: str, cut_off: bool, rules: Rules, given: Mapping[str, Any]) -> Parsed:
-    return parse_categories(answer, rules.template, cut_off)
-
-
-STEP = Step(name="topic_categories", unit="emotion", key="emotion", item=NAMED, parse=_parsed)
-
-
-def topic_categories_prompt(emotion: Column, names: Column, wording: Wording = OURS) -> Column:
-    """Ask for the topics' categories, given an array of their names, numbered from 1 (Emo Pillars H)."""
-    numbered = F.transform(names, lambda one, place: F.concat((place + 1).cast("string"), F.lit(". "), as_data(one)))
-    slots = {"emotion": emotion, "topics": F.array_join(numbered, "\n")}
-    return filled(STEP.template(wording=wording), slots)
-
-
-def requests(names: DataFrame, decoding: DecodingSettings, wording: Wording = OURS) -> DataFrame:
-    """Return one prompt per emotion, with its named topics, the largest first (Emo Pillars H)."""
+def ask(names: DataFrame, run: StageRun) -> Asked:
+    """Ask the language model for a broad category of each named topic (Emo Pillars H)."""
+    # One prompt an emotion, with its named topics numbered from 1, the largest first.
     named = F.array_sort(F.collect_list(F.struct("topic", "name")))
     units = (
         names.groupBy("emotion")
         .agg(named.alias("named"))
         .select("emotion", F.col("named")["topic"].alias("topics"), F.col("named")["name"].alias("names"))
     )
-    prompt = topic_categories_prompt(F.col("emotion"), F.col("names"), wording)
-    template = STEP.template(wording=wording)
-    return with_requests(units, prompt, STEP.decoding(decoding, wording=wording), template=template)
+    numbered = F.transform("names", lambda one, place: F.concat((place + 1).cast("string"), F.lit(". "), as_data(one)))
+    slots = {"emotion": F.col("emotion"), "topics": F.array_join(numbered, "\n")}
+    return Asked(units if run.model(NAMER).given else units.limit(0), slots)
 
 
-def rows(answers: DataFrame, wording: Wording = OURS) -> Outcome:
-    """Return ``emo_pillars.topic_categories``. Unknown topic numbers are recorded in the ledger (Emo Pillars H)."""
-    items, dropped = STEP.read(answers, Rules(STEP.template(wording=wording), {}))
-    found = items.withColumn("topic", F.get("topics", F.col("item.number") - 1))
+def read(answer: str, cut_off: bool, rules: Rules, given: Mapping[str, Any]) -> Parsed:
+    """Parse the categories of topics (Emo Pillars H)."""
+    return parse_categories(answer, rules.template, cut_off)
+
+
+def of_asked_topics(answers: DataFrame, items: DataFrame, outcome: Outcome) -> Outcome:
+    """Return the categories of topics that were asked about; other numbers are in the ledger."""
     line_id = F.concat_ws("#", "emotion", F.col("item.number"))
     ledger = dropped_columns("line", line_id, "no_such_topic", 0, F.col("item.text"))
-    unknown = found.where(F.col("topic").isNull()).select(*ledger)
-    known = found.where(F.col("topic").isNotNull()).select("emotion", "topic", F.col("item.text").alias("category"))
-    return Outcome(known, dropped.unionByName(unknown))
+    unknown = items.where(F.expr(TOPIC).isNull()).select(*ledger)
+    assert outcome.dropped is not None
+    return Outcome(outcome.rows.where("topic IS NOT NULL"), outcome.dropped.unionByName(unknown))
+
+
+STEP = Step(
+    name="topic_categories",
+    model=NAMER,
+    asked_for="the category of a topic (Emo Pillars H)",
+    reads=(topic_names.STEP.table,),
+    ask=ask,
+    unit="emotion",
+    unit_key="emotion",
+    item=topic_names.NAMED,
+    read=read,
+    rules_from=(),
+    row="The broad category of a named topic; no row without a language model (Emo Pillars H).",
+    columns="emotion string, topic int, category string COMMENT 'two words at most'",
+    key=("emotion", "topic"),
+    values={"topic": TOPIC, "category": "item.text"},
+    finish=of_asked_topics,
+    accounting="emotions",
+)

@@ -2,18 +2,19 @@
 
 import re
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from dataclasses import replace
+from typing import Annotated, Any, NamedTuple
 
-from pyspark.sql import Column, DataFrame
+from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from conf.llm_settings import DecodingSettings
 from etl.emo_pillars.answers import Line, Parsed, Rejected, lines_of
 from etl.emo_pillars.names import bare_name, problem_of_name
-from etl.emo_pillars.step import OURS, Rules, Step, Wording
+from etl.emo_pillars.step import NAMER, Asked, Rules, Step
+from etl.emo_pillars.tables import TOPICS
 from etl.llm.json_answers import field, json_value, prose_of
-from etl.llm.prompt_texts import as_data, filled
-from etl.llm.requests import with_requests
+from etl.llm.prompt_texts import as_data
+from etl.pipeline import At, StageRun
 from etl.pipeline.outcome import Outcome
 
 MOST_NAME_WORDS = 10
@@ -46,33 +47,40 @@ def _text_of(value: Any) -> str:
     return topic if isinstance(topic, str) else prose_of(value)[0]
 
 
-def _parsed(answer: str, cut_off: bool, rules: Rules, given: Mapping[str, Any]) -> Parsed:
+def ask(topics: DataFrame, large_topic: Annotated[int, At("emo_pillars.analysis.large_topic")], run: StageRun) -> Asked:
+    """Ask a language model, if one is set, for the name of each large topic (Emo Pillars H)."""
+    large = topics.where(F.col("utterances") >= large_topic)
+    units = large.select("emotion", "topic", "examples", F.concat_ws("-", "emotion", "topic").alias("topic_id"))
+    lines = F.transform("examples", lambda one: F.concat(F.lit("- "), as_data(one)))
+    slots = {"utterances": F.array_join(lines, "\n")}
+    return Asked(units if run.model(NAMER).given else units.limit(0), slots)
+
+
+def read(answer: str, cut_off: bool, rules: Rules, given: Mapping[str, Any]) -> Parsed:
+    """Parse the names of topics (Emo Pillars H)."""
     return parse_topic_name(answer, rules.template, cut_off)
 
 
-STEP = Step(name="topic_names", unit="topic", key="topic_id", item=NAMED, parse=_parsed)
+def counted(answers: DataFrame, items: DataFrame, outcome: Outcome) -> Outcome:
+    """Return the outcome of the topics that were asked about: no small one has a name, and none without a model."""
+    return replace(outcome, rows_in=answers.count())
 
 
-def topic_names_prompt(utterances: Column, wording: Wording = OURS) -> Column:
-    """Ask for a topic's name, given an array of its utterances (Emo Pillars H)."""
-    lines = F.transform(utterances, lambda one: F.concat(F.lit("- "), as_data(one)))
-    return filled(STEP.template(wording=wording), {"utterances": F.array_join(lines, "\n")})
-
-
-def requests(topics: DataFrame, large_topic: int, decoding: DecodingSettings, wording: Wording = OURS) -> DataFrame:
-    """Return one prompt per large topic (Emo Pillars H)."""
-    large = topics.where(F.col("utterances") >= large_topic)
-    units = large.select("emotion", "topic", "examples", F.concat_ws("-", "emotion", "topic").alias("topic_id"))
-    prompt = topic_names_prompt(F.col("examples"), wording)
-    template = STEP.template(wording=wording)
-    return with_requests(units, prompt, STEP.decoding(decoding, wording=wording), template=template)
-
-
-def rows(answers: DataFrame, wording: Wording = OURS) -> Outcome:
-    """Return ``emo_pillars.topic_names`` (Emo Pillars H). ``answers`` are rows of ``with_answers``.
-
-    The topics that were asked about are the units: small topics have no name, and none has one without a model.
-    """
-    items, dropped = STEP.read(answers, Rules(STEP.template(wording=wording), {}))
-    names = items.select("emotion", "topic", F.col("item.text").alias("name"))
-    return Outcome(names, dropped, rows_in=answers.count())
+STEP = Step(
+    name="topic_names",
+    model=NAMER,
+    asked_for="the topic that utterances share (Emo Pillars H)",
+    reads=(TOPICS,),
+    ask=ask,
+    unit="topic",
+    unit_key="topic_id",
+    item=NAMED,
+    read=read,
+    rules_from=(),
+    row="A language model's name of a large topic; no row without a language model (Emo Pillars H).",
+    columns="emotion string, topic int, name string COMMENT 'ten words at most'",
+    key=("emotion", "topic"),
+    values={"name": "item.text"},
+    finish=counted,
+    accounting="topics",
+)

@@ -4,10 +4,9 @@ import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from pyspark.sql import Column, DataFrame
+from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from conf.llm_settings import DecodingSettings
 from conf.taxonomy import GOEMOTIONS, EmotionTaxonomy
 from etl.emo_pillars.answers import (
     ARROW,
@@ -25,16 +24,17 @@ from etl.emo_pillars.answers import (
     words_of,
 )
 from etl.emo_pillars.labels import Names, known_only
-from etl.emo_pillars.prompts import NEUTRAL, PLAIN, definitions
+from etl.emo_pillars.prompts import NEUTRAL, definitions
 from etl.emo_pillars.quality import LEAST_WORDS, SHORT, judged, text_faults
 from etl.emo_pillars.quotes import quotations, unquoted, without_labels
 from etl.emo_pillars.refusals import refuses
 from etl.emo_pillars.settings import UtterancePrompt
-from etl.emo_pillars.step import MAPPED, OURS, Rules, Step, Wording, child_id, list_schema
+from etl.emo_pillars.step import FAULTS_COLUMN, MAPPED, REQUEST_COLUMN, Asked, Rules, Step, child_id, list_schema
+from etl.emo_pillars.steps import actors
+from etl.emo_pillars.tables import PLOTS
 from etl.llm.json_answers import LABEL, WHY, WORDS, field, json_records, key_of, text_of
-from etl.llm.prompt_texts import as_data, filled
-from etl.llm.requests import answered_request, with_requests
-from etl.pipeline.outcome import Outcome
+from etl.llm.prompt_texts import as_data
+from etl.pipeline import RowAccounting
 
 SAME = "same_across_emotions"
 SAMENESS = 0.8
@@ -290,7 +290,22 @@ def _jaccard(one: frozenset[str], other: frozenset[str]) -> float:
     return len(one & other) / len(one | other) if one | other else 0.0
 
 
-def _judged(answer: str, cut_off: bool, rules: Rules, given: Mapping[str, Any]) -> Parsed:
+def ask(actors: DataFrame, plots: DataFrame, asked: UtterancePrompt, taxonomy: EmotionTaxonomy) -> Asked:
+    """Ask for each character's utterances: eight with emotions and two neutral ones (Emo Pillars 3.2)."""
+    units = actors.select("actor_id", "plot_id", "actor").join(plots.select("plot_id", "plot"), "plot_id")
+    slots = {
+        "plot": as_data(F.col("plot")),
+        "actor": as_data(F.col("actor")),
+        "definitions": F.lit(definitions(taxonomy, neutral=False)),
+        # Each has an emotion of its own, so there are no more than emotions.
+        "emotional": F.lit(min(asked.emotional, len(taxonomy.emotions))),
+        "neutral": F.lit(asked.neutral),
+    }
+    return Asked(units, slots, together=F.col("plot_id"), taxonomy=taxonomy)
+
+
+def read(answer: str, cut_off: bool, rules: Rules, given: Mapping[str, Any]) -> Parsed:
+    """Parse the utterances and their emotions (Emo Pillars 3.2)."""
     parsed = labelled_utterances(answer, rules.template, cut_off, rules.names, rules.neutral)
     said = [(one.label, one.utterance) for one in parsed.items]
     faults = utterance_faults(said, rules.names)
@@ -299,64 +314,27 @@ def _judged(answer: str, cut_off: bool, rules: Rules, given: Mapping[str, Any]) 
 
 STEP = Step(
     name="utterances",
-    unit="actor",
-    key="actor_id",
-    item=f"raw_label: string, utterance: string, reasoning: string, {MAPPED}",
-    parse=_judged,
+    asked_for="utterances of a character (Emo Pillars 3.2)",
+    reads=(actors.STEP.table, PLOTS),
+    ask=ask,
     form="shared",
+    form_setting="emo_pillars.prompt_order",
     resources=(GOEMOTIONS,),
     schema=lambda taxonomy: list_schema(
         "utterances", emotion={"enum": [*taxonomy.names]}, utterance={"type": "string"}
     ),
+    unit="actor",
+    unit_key="actor_id",
+    item=f"raw_label: string, utterance: string, reasoning: string, {MAPPED}",
+    read=read,
+    row="One thing that a character could say, with the emotion it was made for (Emo Pillars 3.2).",
+    columns=f"""
+    utterance_id string COMMENT 'actor_id and place', plot_id string, actor_id string, actor string, place int,
+    utterance string, raw_label string COMMENT 'as the model named it', label string, was_mapped boolean,
+    reasoning string, {FAULTS_COLUMN}, {REQUEST_COLUMN}
+    """,
+    key=("utterance_id",),
+    values={"utterance_id": child_id("actor_id")},
+    accounting=RowAccounting("actors", rows_out="count(DISTINCT actor_id)"),
+    version=6,
 )
-
-
-def utterances_prompt(
-    plot: Column, actor: Column, emotional: int, neutral: int, form: str = PLAIN, wording: Wording = OURS
-) -> Column:
-    """Ask for a character's utterances, given the plot and the definitions without neutral (Emo Pillars 3.2)."""
-    slots = {
-        "plot": as_data(plot),
-        "actor": as_data(actor),
-        "definitions": F.lit(definitions(wording.taxonomy, neutral=False)),
-        "emotional": F.lit(_asked_for(emotional, wording.taxonomy)),
-        "neutral": F.lit(neutral),
-    }
-    return filled(STEP.template(form, wording), slots)
-
-
-def _asked_for(emotional: int, taxonomy: EmotionTaxonomy) -> int:
-    """Return the number of emotional utterances: each has an emotion of its own, so there are no more than emotions."""
-    return min(emotional, len(taxonomy.emotions))
-
-
-def requests(
-    actors: DataFrame,
-    plots: DataFrame,
-    asked: UtterancePrompt,
-    order: str,
-    decoding: DecodingSettings,
-    wording: Wording = OURS,
-) -> DataFrame:
-    """Return one prompt per actor (Emo Pillars 3.2)."""
-    units = actors.select("actor_id", "plot_id", "actor").join(plots.select("plot_id", "plot"), "plot_id")
-    prompt = utterances_prompt(F.col("plot"), F.col("actor"), asked.emotional, asked.neutral, order, wording)
-    decoded = STEP.decoding(decoding, wording)
-    return with_requests(units, prompt, decoded, together=F.col("plot_id"), template=STEP.template(order, wording))
-
-
-def rows(answers: DataFrame, quality: Any, form: str = PLAIN, wording: Wording = OURS) -> Outcome:
-    """Return ``emo_pillars.utterances``. An actor without utterances is dropped (Emo Pillars 3.2).
-
-    Args:
-        answers: rows of ``etl.llm.requests.with_answers``.
-        quality: the section ``emo_pillars.quality``.
-        form: of the prompts' template.
-        wording: of the prompts.
-    """
-    items, dropped = STEP.read(answers, STEP.rules(quality, form=form, wording=wording))
-    found = ("utterance", "raw_label", "label", "was_mapped", "reasoning", "faults")
-    given = ("plot_id", "actor_id", "actor", "place")
-    key = child_id("actor_id").alias("utterance_id")
-    rows = items.select(key, *given, *(f"item.{name}" for name in found), answered_request())
-    return Outcome(rows, dropped)

@@ -21,8 +21,8 @@ from etl.emo_pillars.training.transfer_tasks import (
     TASKS,
     TYPED,
     Arm,
-    Task,
     TaskRows,
+    TransferTask,
     drawn,
     relabelled,
     settle_on,
@@ -60,7 +60,7 @@ class Transfer:
     encoder: str
 
     @property
-    def task(self) -> Task:
+    def task(self) -> TransferTask:
         return TASKS[self.name]
 
 
@@ -170,7 +170,7 @@ def _rows(labelled: DataFrame, run: StageRun, transfer: Transfer, arm: Arm) -> T
 
 
 def _scored(
-    tracked: TrackedRun, model: MultiLabelClassifier, rows: TaskRows, task: Task, batch_size: int
+    tracked: TrackedRun, model: MultiLabelClassifier, rows: TaskRows, task: TransferTask, batch_size: int
 ) -> dict[str, dict[str, dict[str, Any]]]:
     """Return the rows of the results by class and by the value of scored; log averages and classes to MLflow."""
     probabilities = answers_to(model, rows.rows["test"], batch_size)

@@ -15,7 +15,7 @@ from etl.common.hashes import content_place
 from etl.common.splits import SPLITS
 from etl.emo_pillars.settings import TransferSettings
 from etl.emo_pillars.training.multi_label import PassageRows, contextless, passages_by_split, require_rows
-from etl.emo_pillars.transfer_scores import Score, emocontext_scores, goemotions_scores, isear_scores
+from etl.emo_pillars.transfer_scores import ClassScores, emocontext_scores, goemotions_scores, isear_scores
 from etl.emo_pillars.transfer_sets import emocontext_context, emocontext_truth
 from udfs.models.classifiers.multi_label_classifier import MultiLabelClassifier, Passage
 from udfs.models.classifiers.multi_label_metrics import Thresholds, multi_hot
@@ -178,7 +178,7 @@ def relabelled(task: TaskRows, model: MultiLabelClassifier, least: float, batch_
 
 
 @dataclass(frozen=True)
-class Task:
+class TransferTask:
     """A task: its key under ``training``, its arms, rows and scores.
 
     Attributes:
@@ -188,18 +188,22 @@ class Task:
     name: str
     arms: Arms
     rows: Callable[[DataFrame, Arm, TransferSettings], TaskRows]
-    scores: Callable[[NDArray[Any], Any, Thresholds], list[Score]]
+    scores: Callable[[NDArray[Any], Any, Thresholds], list[ClassScores]]
     validates: bool = False
 
 
-def _of_labels(scores: Callable[..., list[Score]]) -> Callable[[NDArray[Any], Any, Thresholds], list[Score]]:
-    def scored(probabilities: NDArray[Any], truths: Sequence[Sequence[int]], threshold: Thresholds) -> list[Score]:
+def _of_labels(
+    scores: Callable[..., list[ClassScores]],
+) -> Callable[[NDArray[Any], Any, Thresholds], list[ClassScores]]:
+    def scored(
+        probabilities: NDArray[Any], truths: Sequence[Sequence[int]], threshold: Thresholds
+    ) -> list[ClassScores]:
         return scores(probabilities, multi_hot(truths, probabilities.shape[1]), threshold)
 
     return scored
 
 
-def _of_emotions(probabilities: NDArray[Any], emotions: list[str], threshold: Thresholds) -> list[Score]:
+def _of_emotions(probabilities: NDArray[Any], emotions: list[str], threshold: Thresholds) -> list[ClassScores]:
     return emocontext_scores(probabilities, emotions)
 
 
@@ -212,9 +216,9 @@ def settle_on(model: MultiLabelClassifier, rows: PassageRows, batch_size: int) -
 TASKS = {
     task.name: task
     for task in (
-        Task("goemotions", goemotions_arms, goemotions_rows, _of_labels(goemotions_scores), validates=True),
-        Task(CONTEXTLESS, synthetic_arms, synthetic_rows, _of_labels(goemotions_scores)),
-        Task("isear", isear_arms, isear_rows, _of_labels(isear_scores)),
-        Task("emocontext", emocontext_arms, emocontext_rows, _of_emotions),
+        TransferTask("goemotions", goemotions_arms, goemotions_rows, _of_labels(goemotions_scores), validates=True),
+        TransferTask(CONTEXTLESS, synthetic_arms, synthetic_rows, _of_labels(goemotions_scores)),
+        TransferTask("isear", isear_arms, isear_rows, _of_labels(isear_scores)),
+        TransferTask("emocontext", emocontext_arms, emocontext_rows, _of_emotions),
     )
 }

@@ -33,7 +33,7 @@ from etl.pipeline.tables.ops import DROPPED
 
 FACET = "edosLakehouse_stageRun"
 NAMESPACE = "edos-lakehouse"
-"""Of the jobs, of models, and of the tables of a catalog."""
+"""Namespace of jobs, models, and the tables of a catalog."""
 COUNT = "count(*)"
 AZURE = ("abfs://", "abfss://", "wasb://", "wasbs://")
 TIMEOUT_SECONDS = 5.0

@@ -13,7 +13,7 @@
 -- projected_hours: hours for the paper's number of prompts, by clock_seconds if known, else seconds
 -- paper_hours: GPU hours that the paper took for all steps; null for one step
 -- cost: cost of the tokens, by prices.million_tokens; null: a model without prices
--- projected_cost: cost for the paper's number of prompts; null: without prices
+-- projected_cost: cost for the paper's number of prompts; null: a model without prices, or a step that the paper does not have
 --
 -- The paper took 450 GPU hours for 700 K inferences.
 WITH clock AS (

@@ -1,7 +1,7 @@
 """The table registry: every Delta table of the lakehouse, its columns, its key and its last-net CHECKs.
 
-A folder of ``etl.WITH_TABLES`` declares tables in its module ``tables``, which may also have ``OF_SETS``, names of
-tables and schemas that each set of ``lakehouse.set`` has for itself, and ``VIEWS``, names of views in schemas of
+The modules of ``etl.WITH_TABLES`` declare tables, singly or in tuples; one may also have ``OF_SETS``, names of tables
+and schemas that each set of ``lakehouse.set`` has for itself, and ``VIEWS``, names of views in schemas of
 tables; all other views are in the schema ``analysis``.
 """
 
@@ -21,8 +21,9 @@ class _Declared(Mapping[str, Table]):
 
     @cached_property
     def _tables(self) -> dict[str, Table]:
-        found = (table for module in _modules() for table in vars(module).values() if isinstance(table, Table))
-        return {table.name: table for table in found}
+        values = (value for module in _modules() for value in vars(module).values())
+        found = (one for value in values for one in (value if isinstance(value, tuple) else (value,)))
+        return {table.name: table for table in found if isinstance(table, Table)}
 
     def __getitem__(self, name: str) -> Table:
         return self._tables[name]
@@ -39,7 +40,7 @@ TABLES: Mapping[str, Table] = _Declared()
 
 @cache
 def _modules() -> tuple[ModuleType, ...]:
-    return (*(import_module(f"etl.{folder}.tables") for folder in WITH_TABLES), ops)
+    return (*(import_module(f"etl.{name}") for name in WITH_TABLES), ops)
 
 
 def _named(attribute: str) -> set[str]:

@@ -3,7 +3,7 @@
 -- stage: stage that ran
 -- run_id: id of the run, a hash of its inputs, settings and models
 -- unit: what is counted: file, dialogue, turn, ...
--- rows_in: units that the stage read
+-- rows_in: units of the stage's input, with those of earlier runs that its table still accounts for
 -- rows_out: units that it wrote
 -- rows_dropped: units that it left out, with a reason in ops.dropped
 -- rows_quarantined: units that it could not read

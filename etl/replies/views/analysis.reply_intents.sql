@@ -2,7 +2,7 @@
 --
 -- reader: identity of the classifier that reads intents in replies
 -- intent: intent that is asked for and looked for; all: of all intents
--- replies: replies that were asked for with the intent
+-- replies: replies written with this intent asked for that the reader read; failed ones left out
 -- asked_rate: share of these replies in which the intent is read
 -- unasked_rate: floor: share of the same generator's replies in which it is read, none asked; null: none
 -- plain_rate: share of the replies of the generator without intents in which it is read; null: none

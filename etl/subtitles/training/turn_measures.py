@@ -21,23 +21,23 @@ KNOWN = (BETWEEN_CUES, WITHIN_CUES)
 
 
 def border_figures(label: np.ndarray, log_odds: np.ndarray) -> dict[str, float]:
-    """Return what told changes of speaker are worth at borders of one kind.
+    """Return how good predicted changes of speaker are at borders of one kind.
 
     Args:
         label: 1 where the speaker changes, else 0.
-        log_odds: as they are told.
+        log_odds: as predicted.
 
     Returns:
-        borders; right; floor (always the more frequent answer); auc (null of one answer); true and told (shares of
+        borders; right; floor (always the more frequent answer); auc (null of one answer); true and predicted (shares of
         changes); error (expected calibration error by tenths of the borders); sure_half (right among the surer half).
     """
     from sklearn.metrics import roc_auc_score
 
-    told = 1 / (1 + np.exp(-log_odds))
+    predicted = 1 / (1 + np.exp(-log_odds))
     right = (log_odds > 0) == (label == 1)
-    order = np.argsort(told, kind="stable")
+    order = np.argsort(predicted, kind="stable")
     parts = [part for part in np.array_split(order, BINS) if len(part)]
-    error = sum(len(part) * abs(told[part].mean() - label[part].mean()) for part in parts) / len(label)
+    error = sum(len(part) * abs(predicted[part].mean() - label[part].mean()) for part in parts) / len(label)
     surest = np.argsort(-np.abs(log_odds), kind="stable")[: max(1, len(label) // 2)]
     share = float(label.mean())
     return {
@@ -46,7 +46,7 @@ def border_figures(label: np.ndarray, log_odds: np.ndarray) -> dict[str, float]:
         "floor": max(share, 1 - share),
         "auc": float(roc_auc_score(label, log_odds)) if 0 < share < 1 else float("nan"),
         "true": share,
-        "told": float((log_odds > 0).mean()),
+        "predicted": float((log_odds > 0).mean()),
         "error": float(error),
         "sure_half": float(right[surest].mean()),
     }
@@ -62,7 +62,7 @@ def figures_line(learned: str, judged: str, found: dict[str, float]) -> str:
     """Return a row of the printed table under :data:`HEADER`."""
     return (
         f"{learned:<26}{judged:<26}{found['borders']:>8,.0f}{found['right']:>7.1%}{found['floor']:>7.1%}"
-        f"{found['auc']:>7.3f}{found['told']:>8.0%}{found['true']:>6.0%}{found['error']:>7.3f}{found['sure_half']:>10.1%}"
+        f"{found['auc']:>7.3f}{found['predicted']:>8.0%}{found['true']:>6.0%}{found['error']:>7.3f}{found['sure_half']:>10.1%}"
     )
 
 
@@ -96,16 +96,20 @@ def measure_turn_segmenter(
         judged = known.where(series == name)
         learned = [one for one in names if one != name]
         for others in [learned, *([one] for one in learned if len(learned) > 1)] if learned else []:
-            _tell(run, known.where(series.isin(*others)), judged, language, ", ".join(others), name)
+            _report_training(run, known.where(series.isin(*others)), judged, language, ", ".join(others), name)
         for count in EPISODES if options.held_out else ():
             groups = known.where(series != name).select("split_group").distinct()
             if groups.count() <= count:
                 break
             some = groups.orderBy(F.sha2("split_group", 256)).limit(count)
-            _tell(run, known.join(F.broadcast(some), "split_group"), judged, language, f"{count} episodes", name)
+            _report_training(
+                run, known.join(F.broadcast(some), "split_group"), judged, language, f"{count} episodes", name
+            )
 
 
-def _tell(run: StageRun, known: DataFrame, judged: DataFrame, language: str, learned: str, name: str) -> None:
+def _report_training(
+    run: StageRun, known: DataFrame, judged: DataFrame, language: str, learned: str, name: str
+) -> None:
     """Train from no weights, and print the figures on a series that was held out."""
     start = time.monotonic()
     scorer = train_border_segmenter(known, language, no_start(language))

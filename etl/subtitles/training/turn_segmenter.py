@@ -78,7 +78,7 @@ ENCODER_SHARES: Mapping[str, float] = {"dailydialog": 0.0}
 
 @dataclass(frozen=True)
 class SegmenterKinds:
-    """What the kinds of segmenter are trained with.
+    """The settings with which the kinds of segmenter are trained.
 
     Attributes:
         lengths: whether the SVM reads lengths and repeated lemmas.

@@ -4,7 +4,7 @@
 -- turns: turns that the rule itself removed
 -- turns_after: turns removed because they follow such a turn (EDOS 3.1)
 -- dialogues: dialogues that lost a turn in one of these ways
--- dialogues_dropped: dialogues that the rule dropped as a whole
+-- dialogues_dropped: dialogues, or parts of one that was cut, that the rule dropped as a whole
 -- turns_of_dialogues: turns of the dialogues that it dropped as a whole
 WITH gone AS (
   SELECT unit, split_part(id, '/', 1) AS dialogue_id, units, reason = 'after_removed_turn' AS follows,

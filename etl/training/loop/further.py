@@ -52,9 +52,9 @@ def train_twice(
                 context.on_epoch(replace(epoch, epoch=before + epoch.epoch))
 
         second = further(first.path)
-        # Losses by update are told of the first training alone: their numbers would begin again.
-        told = replace(context, checkpoints=place and f"{place}-second", on_epoch=on_epoch, on_update=None)
-        result = train_model(second.start, second.rows, second.options, out_dir, told)
+        # Losses by update are reported of the first training alone: their numbers would begin again.
+        second_context = replace(context, checkpoints=place and f"{place}-second", on_epoch=on_epoch, on_update=None)
+        result = train_model(second.start, second.rows, second.options, out_dir, second_context)
     if place is not None and not context.keep_checkpoint:
         Checkpoints(place, "").clear()
     return replace(

@@ -13,7 +13,7 @@ from etl.edos.settings import ComparisonSettings
 from etl.edos.tables import CLASSIFIER_TRIALS, TRAINING_DIALOGUES
 from etl.edos.training import trials
 from etl.edos.training.classifiers import rows_by_split
-from etl.edos.training.trials import Arm, arms_of
+from etl.edos.training.trials import ClassifierVariant, variants_of
 from etl.pipeline.locations import tracking_uri
 from etl.pipeline.planner import PipelineContext
 from etl.pipeline.progress import Progress
@@ -83,12 +83,12 @@ def done(place: PipelineContext) -> list[tuple]:
     ],
 )
 def test_origins_are_added_in_turn(present: set, values: dict, arms: list) -> None:
-    assert arms_of(present, ComparisonSettings(**values)) == [Arm(*arm) for arm in arms]
+    assert variants_of(present, ComparisonSettings(**values)) == [ClassifierVariant(*arm) for arm in arms]
 
 
 def test_without_rows_of_an_origin_there_is_nothing_to_compare() -> None:
     with pytest.raises(InputError, match=r"training\.comparison\.origins: .* no rows of self"):
-        arms_of({"crowd"}, ComparisonSettings(origins=("self",)))
+        variants_of({"crowd"}, ComparisonSettings(origins=("self",)))
 
 
 def test_each_trial_is_done_once_and_a_stopped_comparison_goes_on(

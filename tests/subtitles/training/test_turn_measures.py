@@ -20,7 +20,7 @@ def test_figures_of_borders_by_hand() -> None:
     found = border_figures(np.array([1, 1, 1, 0]), np.array([odds, odds, -odds, -odds]))
     assert found["borders"] == 4
     assert found["right"] == found["floor"] == found["true"] == 0.75
-    assert found["told"] == 0.5
+    assert found["predicted"] == 0.5
     assert found["auc"] == pytest.approx(5 / 6)
     assert found["error"] == pytest.approx((0.2 + 0.2 + 0.8 + 0.2) / 4)
     one = border_figures(np.array([1, 1]), np.array([odds, -odds]))

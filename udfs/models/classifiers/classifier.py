@@ -75,9 +75,9 @@ def with_confidence(probabilities: Tensor, offset: float, slope: float) -> Tenso
     others = probabilities.clamp_min(1e-12).scatter(-1, place, 0.0)
     others = others / others.sum(dim=-1, keepdim=True)
     second = others.amax(dim=-1, keepdim=True)
-    told = torch.sigmoid(offset + slope * torch.logit(first, eps=1e-6))
-    told = torch.maximum(told, second / (1 + second) + 1e-6)
-    return (others * (1 - told)).scatter(-1, place, told)
+    calibrated_confidence = torch.sigmoid(offset + slope * torch.logit(first, eps=1e-6))
+    calibrated_confidence = torch.maximum(calibrated_confidence, second / (1 + second) + 1e-6)
+    return (others * (1 - calibrated_confidence)).scatter(-1, place, calibrated_confidence)
 
 
 class SequenceClassifier(TrainableModel, Generic[Item]):

@@ -15,7 +15,7 @@ from udfs.models.classifiers.weak_labeler import WeakLabeler
 
 
 class LearnsFromProbabilities(SequenceClassifier[Any]):
-    """A row's truth is one probability for each label, from a teacher or, at a labelled row, 1 for its label.
+    """A classifier whose rows have one probability per label: a teacher's, or 1 for the label of a labelled row.
 
     A saved model is one of the class that learns from labels.
     """

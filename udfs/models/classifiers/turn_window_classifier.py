@@ -100,9 +100,9 @@ class TurnWindowClassifier(SequenceClassifier[Window]):
     def validate(self, rows: Sequence[LabelledRow], batch_size: int) -> dict[str, float]:
         self.eval()
         odds = self.answers_to(rows, batch_size).numpy().astype(np.float64)
-        told = np.concatenate([odds[place, : len(row.truth)] for place, row in enumerate(rows)])
+        log_odds = np.concatenate([odds[place, : len(row.truth)] for place, row in enumerate(rows)])
         truth = np.array([label for row in rows for label in row.truth])
-        changes = 1 / (1 + np.exp(-told[truth != UNKNOWN]))
+        changes = 1 / (1 + np.exp(-log_odds[truth != UNKNOWN]))
         return self.figures(np.column_stack([1 - changes, changes]), truth[truth != UNKNOWN].tolist())
 
     @torch.inference_mode()

@@ -17,7 +17,7 @@ from transformers import (
 
 from conf.errors import InputError
 from udfs.models.batches import padded
-from udfs.models.language.reply_generator import EncodedReply, Question, ReplyGenerator, generator_facts
+from udfs.models.language.reply_generator import EncodedReply, ReplyGenerator, ReplyPrompt, generator_facts
 from udfs.models.language.reply_tokenizer import ReplyTokenizer
 from udfs.models.pretrained import causal_model, complete, unpacked
 
@@ -52,7 +52,7 @@ class CausalReplyGenerator(ReplyGenerator):
         return loss, owner
 
     def written(
-        self, rows: Sequence[Question], width: int, config: GenerationConfig, blocked_ngrams: int, rules: list[Any]
+        self, rows: Sequence[ReplyPrompt], width: int, config: GenerationConfig, blocked_ngrams: int, rules: list[Any]
     ) -> Tensor:
         pad = self.tokenizer.pad
         most = width + 1

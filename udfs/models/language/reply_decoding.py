@@ -9,7 +9,7 @@ from transformers import GenerationConfig
 
 from etl.replies.settings import ReplyDecoding
 from udfs.models.batches import answers_alike
-from udfs.models.language.reply_generator import Question, ReplyGenerator
+from udfs.models.language.reply_generator import ReplyGenerator, ReplyPrompt
 from udfs.models.language.row_sampling import RowSampling
 
 
@@ -44,9 +44,9 @@ def write_replies(
     """
     histories = model.tokenizer.contexts(contexts, model.max_tokens)
     starts = [model.tokenizer.start_of(intent) for intent in intents]
-    questions = [Question(*one) for one in zip(histories, starts, seeds or [0] * len(histories), strict=True)]
+    questions = [ReplyPrompt(*one) for one in zip(histories, starts, seeds or [0] * len(histories), strict=True)]
 
-    def answer(part: Sequence[Question], width: int) -> Tensor:
+    def answer(part: Sequence[ReplyPrompt], width: int) -> Tensor:
         written = _written(model, part, width, decoding)
         return nn.functional.pad(written, (0, model.max_tokens - written.shape[1]), value=model.tokenizer.pad)
 
@@ -61,7 +61,7 @@ def write_replies(
 
 
 @torch.inference_mode()
-def _written(model: ReplyGenerator, questions: Sequence[Question], width: int, decoding: ReplyDecoding) -> Tensor:
+def _written(model: ReplyGenerator, questions: Sequence[ReplyPrompt], width: int, decoding: ReplyDecoding) -> Tensor:
     tokens = model.tokenizer
     sampled = decoding.method == "top_p"
     beams: dict[str, Any] = {}

@@ -47,7 +47,7 @@ class EncodedReply(NamedTuple):
     reply: tuple[int, ...] = ()
 
 
-class Question(NamedTuple):
+class ReplyPrompt(NamedTuple):
     """The token ids of a history to reply to, the token that the reply starts from, and the seed for sampling."""
 
     ids: tuple[int, ...]
@@ -187,7 +187,7 @@ class ReplyGenerator(LanguageModel):
         return nn.functional.linear(states, head.weight[:most], bias).float()
 
     def written(
-        self, rows: Sequence[Question], width: int, config: GenerationConfig, blocked_ngrams: int, rules: list[Any]
+        self, rows: Sequence[ReplyPrompt], width: int, config: GenerationConfig, blocked_ngrams: int, rules: list[Any]
     ) -> Tensor:
         """Return the token ids of a reply to each history, possibly with padding after them.
 

@@ -1,4 +1,4 @@
-"""Settings of what keeps a lakehouse well between its runs, and of what its work costs. Ours."""
+"""Settings of checks, maintenance and prices (ours)."""
 
 from pydantic import Field
 
@@ -6,7 +6,7 @@ from conf.section import Section
 
 
 class CheckSettings(Section):
-    """When ``jobs check`` finds fault with a stage's last run; null switches a check off."""
+    """Limits of ``jobs check`` on a stage's last run; null switches a check off."""
 
     max_age_hours: float | None = Field(48, gt=0, description="hours since the newest finished run of these stages")
     max_shrink_share: float | None = Field(0.1, ge=0, le=1, description="rows that are fewer than after the run before")
@@ -17,14 +17,14 @@ class CheckSettings(Section):
 
 
 class MaintenanceSettings(Section):
-    """What ``jobs maintain`` deletes."""
+    """Retention and file sizes of ``jobs maintain``."""
 
     keep_days: int = Field(30, ge=7, description="days that files of earlier versions of tables are kept")
     target_megabytes: int = Field(128, ge=1, description="size of the files into which OPTIMIZE puts smaller ones")
 
 
 class TokenPrices(Section):
-    """What a million tokens of a language model cost."""
+    """The prices of a million tokens of a language model."""
 
     prompt: float | None = Field(None, ge=0, description="of prompts")
     completion: float | None = Field(None, ge=0, description="of answers")
