@@ -24,7 +24,7 @@ def in_order(row: Any) -> str:
     """Return by what rows are sorted: numbers by the digits that engines agree on."""
     if isinstance(row, list):
         return str([in_order(one) for one in row])
-    return f"{row:.6g}" if isinstance(row, float) else str(row)
+    return f"{row:.9g}" if isinstance(row, float) else str(row)
 
 
 def plain(value: Any) -> Any:

@@ -116,6 +116,9 @@ OF_TABLES: dict[str, Sequence[Any]] = {
     "emo_pillars.goemotions.labels": [list(EMOTIONS[:2]), list(EMOTIONS[3:])],
     "emo_pillars.query_examples.labels": [list(EMOTIONS[:2]), list(EMOTIONS[3:])],
     "emo_pillars.predictions.kind": ("comment", "dialogue"),
+    "emo_pillars.predictions.text_id": ("t1", "t2", "t3", "t4", "t5", "t6"),
+    "emo_pillars.*.seed": (1,),
+    "edos.held_out_scores.model": ("m1",),
     "emo_pillars.similarities.kind": ("utterances", "utterances of one emotion", "contexts of one actor"),
     "subtitles.gaps.kind": ("gap", "overlap", "in_sentence"),
     "augesc.*.source": ("ed", "reddit", "esconv"),
@@ -127,31 +130,40 @@ OF_TABLES: dict[str, Sequence[Any]] = {
 """By schema, table or all, and column, where others have other values."""
 
 
-def made_rows(table: Table, number: int, random: Random) -> list[dict[str, Any]]:
-    """Return at most so many rows of a table, each with a key of its own."""
+def made_rows(table: Table, number: int, seed: int) -> list[dict[str, Any]]:
+    """Return at most so many rows of a table, each with a key of its own.
+
+    A value depends on the seed, the table, the row and its column alone: another column or table changes no other.
+    """
     fields = table.schema.fields
-    rows = [{one.name: _value(table.name, one.name, one.dataType, random) for one in fields} for _ in range(number)]
+    rows = [
+        {one.name: _value(table.name, one.name, one.dataType, f"{seed} {table.name} {place}") for one in fields}
+        for place in range(number)
+    ]
     return list({tuple(str(row[name]) for name in table.key): row for row in rows}.values())
 
 
-def _value(table: str, name: str, kind: T.DataType, random: Random) -> Any:
+def _value(table: str, name: str, kind: T.DataType, seed: str) -> Any:
+    seed = f"{seed} {name}"
     schema = table.partition(".")[0]
     known = OF_TABLES.get(f"{table}.{name}") or OF_TABLES.get(f"{schema}.*.{name}") or VALUES.get(name)
     if name == "sentence_first":
         return 0
     if known is not None and _fits(known, kind):
-        return random.choice(known)
+        return Random(seed).choice(known)
+    if name in TABLES[table].key and isinstance(kind, T.StringType):
+        return hashlib.md5(seed.encode()).hexdigest()
     if isinstance(kind, T.StructType):
-        return {one.name: _value(table, one.name, one.dataType, random) for one in kind.fields}
+        return {one.name: _value(table, one.name, one.dataType, seed) for one in kind.fields}
     if isinstance(kind, T.ArrayType):
-        return [_item(table, name, kind.elementType, place, random) for place in range(3)]
+        return [_item(table, name, kind.elementType, place, seed) for place in range(3)]
     if isinstance(kind, T.MapType):
-        return {"a": _value(table, "", kind.valueType, random)}
-    return random.choice(_OF_TYPE[type(kind)])
+        return {"a": _value(table, "", kind.valueType, seed)}
+    return Random(seed).choice(_OF_TYPE[type(kind)])
 
 
-def _item(table: str, name: str, kind: T.DataType, place: int, random: Random) -> Any:
-    found = _value(table, name.removesuffix("s"), kind, random)
+def _item(table: str, name: str, kind: T.DataType, place: int, seed: str) -> Any:
+    found = _value(table, name.removesuffix("s"), kind, f"{seed} {place}")
     if isinstance(found, dict):  # sentences are counted, and turns are made of them
         found |= {one: place for one in ("index", "sentence_first", "sentence_last") if one in found}
     return found
@@ -181,5 +193,4 @@ _OF_TYPE: dict[type[T.DataType], Sequence[Any]] = {
 
 def rows_of_all_tables(number: int, seed: int) -> dict[str, list[dict[str, Any]]]:
     """Return rows of every table by its name."""
-    random = Random(seed)
-    return {name: made_rows(table, number, random) for name, table in TABLES.items()}
+    return {name: made_rows(table, number, seed) for name, table in TABLES.items()}

@@ -48,7 +48,7 @@ def test_what_engines_read_differently_is_translated(spark: SparkSession, select
 @pytest.mark.slow
 def test_every_view_has_the_same_rows_in_both_engines(spark: SparkSession) -> None:
     views = StandIns(spark, all_views(load_taxonomy("edos"), prices=PRICES))
-    for name, rows in rows_of_all_tables(30, seed=1).items():
+    for name, rows in rows_of_all_tables(60, seed=2).items():
         views.give(name, spark.createDataFrame(rows, TABLES[name].schema))
     counts = {name: len(views.ask(name)) for name in views.views}
     views.drop()
