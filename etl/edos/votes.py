@@ -23,10 +23,14 @@ def normalised_answer(answer: Column) -> Column:
 
 
 def several_options(answer: Column, labels: Sequence[str]) -> Column:
-    """Return whether an answer holds more than one label, as cells of checkboxes do: ``Sad|Angry``."""
+    """Return whether an answer holds more than one label, as cells of checkboxes do: ``Sad|Angry``.
+
+    Two labels that a worker wrote as an own word, ``angry, annoyed (Other)``, are one answer.
+    """
+    own = F.lower(F.coalesce(answer, F.lit(""))).rlike(r"\(other\)\s*$")
     parts = F.transform(F.split(F.coalesce(answer, F.lit("")), r"[|;,/]"), normalised_answer)
     known = F.size(F.filter(parts, lambda part: part.isin(*labels)))
-    return (F.size(parts) > 1) & (F.contains(answer, F.lit("|")) | (known == F.size(parts)))
+    return ~own & (F.size(parts) > 1) & (F.contains(answer, F.lit("|")) | (known == F.size(parts)))
 
 
 def dialogue_turns(cell: Column) -> Column:

@@ -65,6 +65,7 @@ def test_answers_and_dialogue_cells_are_normalised(spark: SparkSession) -> None:
 
 def test_several_options_in_an_answer_are_told(spark: SparkSession) -> None:
     answers = {"Sad|Angry": True, "sad, angry": True, "sad|my own": True, "sad": False, "well, sad": False, "": False}
+    answers |= {"angry, annoyed (Other)": False}
     frame = spark.createDataFrame([(text,) for text in answers], "text string")
     rows = frame.select("text", several_options(F.col("text"), edos_labels()).alias("several")).collect()
     assert {row["text"]: row["several"] for row in rows} == answers
