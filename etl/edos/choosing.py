@@ -150,7 +150,7 @@ def scored_dialogues(
 
 
 def places_for(scored: DataFrame, share: float) -> int:
-    """Return how many dialogues in the order of their scores have at most this share of all turns.
+    """Return how many dialogues in the order of their scores have at most this share of all turns, at least one.
 
     Of dialogues with equal scores, whose order is that of their ids, each counts the mean of their turns.
 
@@ -163,7 +163,7 @@ def places_for(scored: DataFrame, share: float) -> int:
     places = 0
     for row in sorted(rows, key=lambda row: -row["score"]):
         if row["turns"] > left:
-            return places + int(left * row["n"] / row["turns"])
+            return max(1, places + int(left * row["n"] / row["turns"]))
         places += row["n"]
         left -= row["turns"]
     return places

@@ -146,7 +146,7 @@ def test_a_share_of_the_turns_bounds_the_choice(spark: SparkSession) -> None:
     rows = [(9_000, 3), (8_000, 2), (8_000, 4), (5_000, 11)]
     scored = spark.createDataFrame(rows, "score bigint, size int")
     shares = (0.1, 0.15, 0.3, 0.45, 0.5, 0.99, 1.0)
-    assert [places_for(scored, share) for share in shares] == [0, 1, 2, 3, 3, 3, 4]
+    assert [places_for(scored, share) for share in shares] == [1, 1, 2, 3, 3, 3, 4]
     assert places_for(scored.limit(0), 0.5) == 0
     outcome = choose_emotional(*talks(spark), ChoiceRules(choice="worth", top_share=0.5), words("function_words"))
     assert [row["dialogue_id"] for row in outcome.rows.collect()] == ["full"]

@@ -94,7 +94,13 @@ def root(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Itera
             spark.sql(f"DROP SCHEMA IF EXISTS {name} CASCADE")
 
 
-SHORT = ("lakehouse.set=short", "edos.preset=trusted", "subtitles.cleaning.min_certainty=null", "edos.top_n=2")
+SHORT = (
+    "lakehouse.set=short",
+    "edos.preset=trusted",
+    "subtitles.cleaning.min_certainty=null",
+    "edos.top_n=2",
+    "edos.top_share=1",
+)
 
 
 def test_tables_of_a_set_stand_beside_the_others(spark: SparkSession, root: Path) -> None:

@@ -28,7 +28,7 @@ def cleaned(spark: SparkSession, turns: list[Line], **rules: object) -> Outcome:
     certainties = [round(0.01 * i, 2) for i in range(len(turns))]
     row = ("f-7", "xml/f.xml", "f", "film", "v2018", "en", 2001, ["Drama"], placed, certainties)
     dialogues = spark.createDataFrame([row], StructType(DIALOGUES.schema.fields[:10]))
-    given = {"preset": "trusted", **rules}
+    given = {"preset": "trusted", "min_certainty": None, **rules}
     outcome = outcome_computed(clean_dialogues(dialogues, CleaningSettings(**given), cleaning_words(), 5.0, cached))
     assert outcome.dropped is not None
     gone = sum(row["units"] for row in outcome.dropped.collect())

@@ -137,7 +137,10 @@ def test_the_stage_learns_from_turns_that_nobody_labelled(
     place = PipelineContext(spark, settings)
     place.lakehouse.replace(TRAINING_DIALOGUES, labelled(spark, {"crowd": 6}), {})
     last = ("what ?", "what ?", "so happy !", "what ?")
-    chosen = [(f"d{rank}", "1", rank, 0.5, [f"film {rank}", text], 0.5, 0.9) for rank, text in enumerate(last)]
+    chosen = [
+        (f"d{rank}", "1", rank, 0.5, [f"film {rank}", text], 0.5, 0.9, None, None, None)
+        for rank, text in enumerate(last)
+    ]
     place.lakehouse.replace(INITIAL, spark.createDataFrame(chosen, INITIAL.schema), {})
     asked: list[list[tuple[str, ...]]] = []
     real = distillation.teacher_answers
