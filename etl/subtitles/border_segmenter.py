@@ -185,7 +185,7 @@ def train_border_segmenter(pairs: DataFrame, language: str, start: BorderSegment
     found = []
     for kind, model in zip(KINDS, (start.within, start.between), strict=True):
         shared = F.coalesce(F.col("same_block"), F.lit(False))
-        ours = pairs.where((shared if kind == WITHIN else ~shared) & F.col("label").isNotNull())
+        ours = pairs.where(shared if kind == WITHIN else ~shared)
         found.append(_trained(ours, language, model))
     return BorderSegmenter(*found)
 
@@ -212,10 +212,12 @@ def trained_kind(pairs: pa.Table, language: str, start: KindModel) -> KindModel:
     """Return the models of one kind of border that have learned from pairs, in their order.
 
     Args:
-        pairs: the columns of ``turn_pairs.PAIRS``; with one answer alone nothing is learned.
+        pairs: the columns of ``turn_pairs.PAIRS``; those without a label are left out, and with one answer alone
+            nothing is learned.
         language, start: see :func:`train_border_segmenter`.
     """
-    if len(pairs) == 0 or len(pairs["label"].unique()) < 2:
+    pairs = pairs.filter(pairs["label"].is_valid())
+    if len(pairs["label"].unique()) < 2:
         return start
     texts, left, right, context = pairs_of(pairs.combine_chunks().to_batches()[0])
     label = np.asarray(pairs["label"], dtype=np.float64)

@@ -18,6 +18,7 @@ from etl.subtitles.border_segmenter import (
     no_start,
     trained_kind,
 )
+from etl.subtitles.training.package_segmenter import OUT
 from etl.subtitles.turn_features import LemmaTable
 from etl.subtitles.turn_ragged import Ragged
 from etl.subtitles.turn_scorers import RULE_FILE, turn_scorer
@@ -76,7 +77,7 @@ def test_borders_within_a_cue_have_their_own_model() -> None:
     assert len({within, between, unknown}) == 3
 
 
-def table(rows: list[tuple[str, str, int]]) -> pa.Table:
+def table(rows: list[tuple[str, str, int | None]]) -> pa.Table:
     count = len(rows)
     left, right, label = zip(*rows, strict=True)
     none = [None] * count
@@ -149,6 +150,19 @@ def test_it_is_saved_and_loaded_and_refused_when_damaged(tmp_path: Path) -> None
 def test_the_rule_of_an_earlier_version_is_the_packaged_segmenter_now(tmp_path: Path) -> None:
     (tmp_path / RULE_FILE).write_text("{}")
     assert turn_scorer(tmp_path, LemmaTable.of({}), 8, 1) is BorderSegmenter.packaged()
+
+
+def test_pairs_without_a_label_teach_nothing() -> None:
+    known = [("Where is it ?", "At the mill .", 1), ("I was late .", "The mill was shut .", 0)] * 20
+    start = no_start("en").between
+    alone = trained_kind(table(known), "en", start)
+    both = trained_kind(table([*known, *[("Where ?", "Here .", None)] * 9]), "en", start)
+    assert np.array_equal(alone.words.weights, both.words.weights)
+    assert trained_kind(table([("Where ?", "Here .", None)] * 9), "en", start) is start
+
+
+def test_the_packaged_weights_go_where_they_are_read() -> None:
+    assert (OUT / SEGMENTER_FILE).is_file()
 
 
 def test_the_packaged_weights_are_small() -> None:

@@ -17,6 +17,8 @@ from etl.subtitles.known_speakers import known_pairs, tv4dialog
 
 SERIES = "castle"
 LANGUAGE = "en"
+OUT = Path(__file__).parents[1] / "segmenter"
+"""The package's folder of the weights."""
 
 
 def package_segmenter(folder: Path, series: str = SERIES) -> BorderSegmenter:
@@ -42,7 +44,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path)
     parser.add_argument("--series", default=SERIES)
-    parser.add_argument("--out", type=Path, default=Path(__file__).parents[1] / "subtitles" / "segmenter")
+    parser.add_argument("--out", type=Path, default=OUT)
     given = parser.parse_args()
     package_segmenter(given.folder, given.series).save(given.out)
 
