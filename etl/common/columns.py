@@ -1,5 +1,8 @@
 """Column functions that several data sets use."""
 
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+
+import pyarrow as pa
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
@@ -15,6 +18,25 @@ def with_columns_once(frame: DataFrame, **columns: Column) -> DataFrame:
     rest = [name for name in known if name not in columns] if columns.keys() & set(known) else ["*"]
     values = F.struct(*(column.alias(name) for name, column in columns.items()))
     return frame.select(*rest, F.inline(F.array(values)))
+
+
+def with_computed(
+    frame: DataFrame, columns: Mapping[str, str], compute: Callable[[pa.RecordBatch], Sequence[pa.Array]]
+) -> DataFrame:
+    """Add columns that are computed batch by batch.
+
+    Args:
+        frame: the rows.
+        columns: types of the new columns by name.
+        compute: returns their values for a batch, in the order of ``columns``.
+    """
+
+    def add(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for batch in batches:
+            yield pa.RecordBatch.from_arrays([*batch.columns, *compute(batch)], [*batch.schema.names, *columns])
+
+    known = {field.name: field.dataType.simpleString() for field in frame.schema}
+    return frame.mapInArrow(add, ", ".join(f"`{name}` {kind}" for name, kind in [*known.items(), *columns.items()]))
 
 
 def cosine(left: Column, right: Column) -> Column:

@@ -1,11 +1,12 @@
 """Choose emotional dialogues: the top N by weak-label confidence are EDOS (initial) (EDOS 3.1)."""
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 
 import pyarrow as pa
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 
+from etl.common.columns import with_computed
 from etl.common.dialogue_content import Said, content, exchange, formulas
 from etl.edos.settings import ChoiceRules
 from etl.pipeline.outcome import Outcome, dropped_columns
@@ -116,15 +117,11 @@ def with_said(dialogues: DataFrame, function_words: Collection[str]) -> DataFram
     """
     known = frozenset(function_words)
 
-    def add(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        for batch in batches:
-            said = [[Said.of(text, known) for text in turns] for turns in batch.column("turns").to_pylist()]
-            parts = [pa.array([round(of(turns), 4) for turns in said], pa.float64()) for of in measures]
-            yield pa.RecordBatch.from_arrays([*batch.columns, *parts], [*batch.schema.names, *SAID])
+    def measured(batch: pa.RecordBatch) -> list[pa.Array]:
+        said = [[Said.of(text, known) for text in turns] for turns in batch.column("turns").to_pylist()]
+        return [pa.array([round(of(turns), 4) for turns in said], pa.float64()) for of in (content, exchange, formulas)]
 
-    measures = (content, exchange, formulas)
-    columns = ", ".join(f"`{field.name}` {field.dataType.simpleString()}" for field in dialogues.schema)
-    return dialogues.mapInArrow(add, ", ".join([columns, *(f"{name} double" for name in SAID)]))
+    return with_computed(dialogues, dict.fromkeys(SAID, "double"), measured)
 
 
 def scored_dialogues(

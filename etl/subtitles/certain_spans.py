@@ -1,6 +1,6 @@
 """Runs of turns that are right with a given probability and say most: data sets that one can trust (ours)."""
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -9,6 +9,7 @@ import pyarrow.compute as pc
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
+from etl.common.columns import with_computed
 from etl.common.dialogue_content import Said, best_spans, span_worth
 
 _compute: Any = pc
@@ -84,17 +85,15 @@ def with_spans(dialogues: DataFrame, least: float, min_turns: int, function_word
         least, min_turns, function_words: see :func:`worthiest_spans`.
     """
 
-    def add(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        for batch in batches:
-            lists = [batch.column(name).to_pylist() for name in ("certainties", "border_certainties", "places")]
-            lists.append(_texts(batch))
-            rules: dict[str, Any] = {"least": least, "min_turns": min_turns, "function_words": function_words}
-            found = [_spans(*row, **rules) for row in zip(*lists, strict=True)]
-            yield pa.RecordBatch.from_arrays([*batch.columns, pa.array(found, kind)], [*batch.schema.names, "spans"])
-
+    rules: dict[str, Any] = {"least": least, "min_turns": min_turns, "function_words": function_words}
     kind = pa.list_(pa.struct([("first", pa.int32()), ("size", pa.int32()), ("certainty", pa.float32())]))
-    columns = ", ".join(f"`{field.name}` {field.dataType.simpleString()}" for field in dialogues.schema)
-    return dialogues.mapInArrow(add, f"{columns}, spans array<{SPAN}>")
+
+    def spans(batch: pa.RecordBatch) -> list[pa.Array]:
+        lists = [batch.column(name).to_pylist() for name in ("certainties", "border_certainties", "places")]
+        found = [_spans(*row, **rules) for row in zip(*lists, _texts(batch), strict=True)]
+        return [pa.array(found, kind)]
+
+    return with_computed(dialogues, {"spans": f"array<{SPAN}>"}, spans)
 
 
 def _texts(batch: pa.RecordBatch) -> list[list[str]]:

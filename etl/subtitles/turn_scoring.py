@@ -1,6 +1,6 @@
 """Scoring of adjacent sentences by any model, for rows of pairs and for whole files (turns of EDOS 3.1)."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, Protocol
 
 import numpy as np
@@ -9,6 +9,7 @@ import pyarrow.compute as pc
 from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F
 
+from etl.common.columns import with_computed
 from etl.pipeline.rows_among import is_named, rows_among
 from etl.pipeline.tables.ops import WORK_VERSION
 from etl.subtitles.border_features import spoken_speeds
@@ -72,21 +73,12 @@ def pairs_of(batch: pa.RecordBatch) -> tuple[pa.Array, np.ndarray, np.ndarray, P
     return texts, left, right, context
 
 
-def with_column(pairs: DataFrame, name: str, ddl: str, compute: Callable[[pa.RecordBatch], pa.Array]) -> DataFrame:
-    """Add a column that is computed batch by batch."""
-
-    def add(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        for batch in batches:
-            yield pa.RecordBatch.from_arrays([*batch.columns, compute(batch)], [*batch.schema.names, name])
-
-    columns = ", ".join(f"`{field.name}` {field.dataType.simpleString()}" for field in pairs.schema)
-    return pairs.mapInArrow(add, f"{columns}, {name} {ddl}")
-
-
 def with_margins(pairs: DataFrame, scorer: PairScorer) -> DataFrame:
     """Add column ``margin`` to rows of ``turn_pairs.PAIRS``; above 0 the scorer predicts a new turn."""
     in_order = pairs.repartition("split_group").sortWithinPartitions("split_group", "place", "source", "left_text")
-    return with_column(in_order, "margin", "double", lambda batch: pa.array(scorer(*pairs_of(batch)), pa.float64()))
+    return with_computed(
+        in_order, {"margin": "double"}, lambda batch: [pa.array(scorer(*pairs_of(batch)), pa.float64())]
+    )
 
 
 def score_turns(files: DataFrame, scorer: PairScorer, model: str, carried: DataFrame | None = None) -> DataFrame:

@@ -14,9 +14,10 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from conf.errors import InputError
+from etl.common.columns import with_computed
 from etl.subtitles.turn_features import FeatureSpace, LemmaTable, PairContext, feature_value, margins, pair_features
 from etl.subtitles.turn_pairs import LABELS
-from etl.subtitles.turn_scoring import pairs_of, with_column
+from etl.subtitles.turn_scoring import pairs_of
 
 _FORMAT = 3
 SEED = 13
@@ -127,14 +128,14 @@ class SvmScorer:
 def with_buckets(pairs: DataFrame, table: LemmaTable, space: FeatureSpace) -> DataFrame:
     """Add column ``buckets`` with the sorted buckets of each pair's features, one entry per feature."""
 
-    def buckets(batch: pa.RecordBatch) -> pa.Array:
+    def buckets(batch: pa.RecordBatch) -> list[pa.Array]:
         features = pair_features(*pairs_of(batch), table, space)
         row = np.repeat(np.arange(len(features)), features.counts)
         indices = space.bucket(features)
         order = np.lexsort((indices, row))
-        return pa.ListArray.from_arrays(pa.array(features.offsets, pa.int32()), pa.array(indices[order], pa.int32()))
+        return [pa.ListArray.from_arrays(pa.array(features.offsets, pa.int32()), pa.array(indices[order], pa.int32()))]
 
-    return with_column(pairs, "buckets", "array<int>", buckets)
+    return with_computed(pairs, {"buckets": "array<int>"}, buckets)
 
 
 def train_turn_segmenter(

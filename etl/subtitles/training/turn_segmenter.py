@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pyarrow as pa
 import pyarrow.compute as pc
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
@@ -27,7 +26,6 @@ from etl.subtitles.border_segmenter import (
     PAIR_KEY,
     SOURCE_WEIGHTS,
     BorderSegmenter,
-    no_start,
     train_border_segmenter,
 )
 from etl.subtitles.known_speakers import known_pairs
@@ -53,7 +51,7 @@ from etl.subtitles.turn_scorers import (
     turn_scorer,
     windows_of,
 )
-from etl.subtitles.turn_scoring import PairScorer, pairs_of, with_column, with_margins
+from etl.subtitles.turn_scoring import PairScorer, pairs_of, with_margins
 from etl.subtitles.turn_segmenter import train_turn_segmenter
 from etl.training.experiment import DESCRIPTION, title
 from etl.training.model_card import ABOUT
@@ -286,13 +284,12 @@ def weigh_windows(training: DataFrame, scorer: PairScorer, model: Path, run: Sta
     """Fit the weights of an encoder, and of a linear model beside it, on pairs that neither learned from."""
     if not isinstance(scorer, WindowScorer):
         raise TypeError("only the kinds encoder and both have weights")
-
-    def log_odds(batch: pa.RecordBatch) -> pa.Array:
-        return pa.array(scorer.log_odds(*pairs_of(batch)), pa.float64())
-
     apart = linear_training(validation_apart(training)[1])
-    scored = with_column(with_margins(apart, scorer.linear or no_start("")), "odds", "double", log_odds)
-    columns = ("source", "label", "margin", "odds")
+    scored = with_margins(apart, scorer.log_odds).withColumnRenamed("margin", "odds")
+    columns = ["source", "label", "odds"]
+    if scorer.linear is not None:
+        scored = with_margins(scored, scorer.linear)
+        columns.append("margin")
     rows = labelled(scored).select(*columns).orderBy(*columns).toPandas()
     weight = rows["source"].map(SOURCE_WEIGHTS).fillna(1.0).to_numpy(dtype=float)
     margins = None if scorer.linear is None else rows["margin"].to_numpy()
