@@ -210,6 +210,7 @@ def episodes_of(folder: Path) -> Iterator[Episode]:
 
 BETWEEN_CUES = "cues"
 WITHIN_CUES = "within cues"
+KNOWN_SOURCES = (BETWEEN_CUES, WITHIN_CUES)
 _LONGEST_GAP_MS = 5000
 _DASHES = re.compile(r"(?<=\S)\s+(?=-\s?\w)")
 

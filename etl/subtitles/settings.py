@@ -453,8 +453,8 @@ class SegmenterOptions(Part):
     )
     held_out: tuple[str, ...] = added(
         (),
-        description="ours: series with known speakers that are held out whole, to judge on; (): one episode in ten of"
-        " each",
+        description="ours: series with known speakers that are held out whole, to judge on, or a part of one by the"
+        " beginning of its episodes' names (house, friends/Friends.S10); (): one episode in ten of each",
     )
 
 

@@ -1,15 +1,20 @@
 """Accuracy of the turn segmenter and of simpler rules, by source of held-out pairs (EDOS 3.1)."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
+import numpy as np
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
+
+from etl.subtitles.border_segmenter import UNIT
+from etl.subtitles.known_speakers import KNOWN_SOURCES
 
 GAPS_MS = (250, 500, 1000, 2000, 3000, 5000)
 """Silences tried for the gap rule. Each source reports the best one, which favours the rule.
 
 Shorter silences occur between any two subtitles, so they amount to the same-block rule.
 """
+BINS = 10
 SEGMENTER = "segmenter"
 SEGMENTER_AND_MARKS = "segmenter and marks"
 MAJORITY = "majority class"
@@ -75,21 +80,6 @@ def rule_accuracies(scored: DataFrame) -> DataFrame:
     return long.select("source", "rule", "pairs", "accuracy")
 
 
-def shares_of_changes(scored: DataFrame) -> DataFrame:
-    """Return (source, pairs, true, predicted): the share of pairs that are changes of speaker, and that are told to be.
-
-    A segmenter that finds fewer changes than there are makes turns of two speakers, at the same accuracy.
-
-    Args:
-        scored: held-out pairs with ``label`` and the model's ``margin``.
-    """
-    return scored.groupBy("source").agg(
-        F.count("*").alias("pairs"),
-        F.avg((F.col("label") == 1).cast("double")).alias("true"),
-        F.avg((F.col("margin") > 0).cast("double")).alias("predicted"),
-    )
-
-
 def accuracy_metrics(evaluation: DataFrame) -> dict[str, float]:
     """Return the evaluation as metrics named ``accuracy.<source>.<rule>``."""
     return {
@@ -97,3 +87,65 @@ def accuracy_metrics(evaluation: DataFrame) -> dict[str, float]:
         for row in evaluation.collect()
         if row["accuracy"] is not None
     }
+
+
+def border_figures(label: np.ndarray, log_odds: np.ndarray) -> dict[str, float]:
+    """Return how good predicted changes of speaker are at borders of one kind.
+
+    Args:
+        label: 1 where the speaker changes, else 0.
+        log_odds: as predicted.
+
+    Returns:
+        borders; right; floor (always the more frequent answer); auc (null of one answer); true and predicted (shares of
+        changes); error (expected calibration error by tenths of the borders); sure_half (right among the surer half).
+    """
+    from sklearn.metrics import roc_auc_score
+
+    predicted = 1 / (1 + np.exp(-log_odds))
+    right = (log_odds > 0) == (label == 1)
+    order = np.argsort(predicted, kind="stable")
+    parts = [part for part in np.array_split(order, BINS) if len(part)]
+    error = sum(len(part) * abs(predicted[part].mean() - label[part].mean()) for part in parts) / len(label)
+    surest = np.argsort(-np.abs(log_odds), kind="stable")[: max(1, len(label) // 2)]
+    share = float(label.mean())
+    return {
+        "borders": float(len(label)),
+        "right": float(right.mean()),
+        "floor": max(share, 1 - share),
+        "auc": float(roc_auc_score(label, log_odds)) if 0 < share < 1 else float("nan"),
+        "true": share,
+        "predicted": float((log_odds > 0).mean()),
+        "error": float(error),
+        "sure_half": float(right[surest].mean()),
+    }
+
+
+HEADER = (
+    f"{'segmenter':<26}{'judged on':<26}{'borders':>8}{'right':>7}{'floor':>7}{'AUC':>7}{'changes':>8}{'true':>6}"
+    f"{'error':>7}{'sure half':>10}  trained"
+)
+
+
+def figures_line(learned: str, judged: str, found: Mapping[str, float], seconds: float | None = None) -> str:
+    """Return a row of the printed table under :data:`HEADER`, with the seconds of a training where they are known."""
+    trained = "" if seconds is None else f"{seconds:>8.0f} s"
+    return (
+        f"{learned:<26}{judged:<26}{found['borders']:>8,.0f}{found['right']:>7.1%}{found['floor']:>7.1%}"
+        f"{found['auc']:>7.3f}{found['predicted']:>8.0%}{found['true']:>6.0%}{found['error']:>7.3f}{found['sure_half']:>10.1%}{trained}"
+    )
+
+
+def figures_by_source(scored: DataFrame) -> list[tuple[str, dict[str, float]]]:
+    """Return the figures of held-out pairs by source, and by series where speakers are known.
+
+    Args:
+        scored: pairs with ``source``, ``split_group``, ``label`` and the model's ``margin``.
+    """
+    series = F.concat(F.substring_index("split_group", "/", 1), F.lit(", "), "source")
+    judged = F.when(F.col("source").isin(*KNOWN_SOURCES), series).otherwise(F.col("source"))
+    rows = scored.select(judged.alias("judged"), "label", "margin").toPandas()
+    return [
+        (str(name), border_figures(part["label"].to_numpy(), UNIT * part["margin"].to_numpy()))
+        for name, part in rows.groupby("judged")
+    ]

@@ -4,17 +4,20 @@ The setting ``kind`` chooses a linear model of words, marks and times, a linear 
 reads a window of sentences, or the linear model and the encoder together.
 """
 
+import re
 import tempfile
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import partial, reduce
 from itertools import chain
+from operator import or_
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow.compute as pc
-from pyspark.sql import DataFrame
+from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from etl.common.splits import content_share
@@ -25,6 +28,7 @@ from etl.pipeline.stage_run import StageRun
 from etl.subtitles.border_segmenter import (
     PAIR_KEY,
     SOURCE_WEIGHTS,
+    UNIT,
     BorderSegmenter,
     train_border_segmenter,
 )
@@ -33,11 +37,13 @@ from etl.subtitles.settings import SegmenterOptions, TurnPairSettings
 from etl.subtitles.transcript_files import example_frames, known_episodes
 from etl.subtitles.transcripts import transcript_pairs
 from etl.subtitles.turn_evaluation import (
+    HEADER,
     SEGMENTER,
     accuracy_metrics,
     at_most,
+    figures_by_source,
+    figures_line,
     rule_accuracies,
-    shares_of_changes,
     split_held_out,
 )
 from etl.subtitles.turn_features import FeatureSpace, LemmaTable
@@ -66,6 +72,7 @@ if TYPE_CHECKING:
 
 _compute: Any = pc
 
+_NOT_OF_METRICS = re.compile(r"[^\w./ -]")
 HELD_OUT_FILMS = 0.2
 VALIDATION_GROUPS = 0.1
 KNOWN_HELD_OUT = 0.1
@@ -144,21 +151,26 @@ def train_and_register_turn_segmenter(
             train_kind(training, table, run, options, kinds, tracked, model, language)
         if options.kind in ("encoder", "both") and not why:
             weigh_windows(training, scorer_of(model), model, run)
+        start = time.monotonic()
         judged = scored(model)
+        rate = judged.count() / (time.monotonic() - start)
+        figures = judged_parts(judged, scorer_of(model), "packaged" if why else options.kind)
         evaluation = rule_accuracies(judged).persist()
-        shares = shares_of_changes(judged).orderBy("source").collect()
-        for row in shares:
-            tracked.log_metrics({f"changes.{row['source']}.{name}": row[name] for name in ("true", "predicted")})
         tracked.log_metrics(accuracy_metrics(evaluation))
         if held:
             tracked.log_metrics({"accuracy": mean_accuracy(evaluation)}, "held_out_")
+        for part, source, found in figures:
+            known = {name: figure for name, figure in found.items() if np.isfinite(figure)}
+            tracked.log_metrics(known, _NOT_OF_METRICS.sub("_", f"{part}.{source}."))
         tracked.client.log_text(tracked.run_id, accuracy_table(evaluation), "accuracy.txt")
         create_registry_schema(run, options.name)
         version = tracked.register(options.name, tracked.log_model(model, "turn_segmenter"))
     for line in accuracy_table(evaluation).splitlines() if held else ():
         run.say(line)
-    for row in shares:
-        run.say(f"changes of speaker in {row['source']}: {row['predicted']:.1%} predicted, {row['true']:.1%} true")
+    for line in (HEADER, *(figures_line(*row) for row in figures)) if figures else ():
+        run.say(line)
+    if held:
+        run.say(f"{held:,} held-out borders scored, {rate:,.0f} a second")
     candidate = Candidate(
         options.name,
         version,
@@ -171,6 +183,23 @@ def train_and_register_turn_segmenter(
     run.say(f"champion: {promotion.reason}")
     rows = sum(sizes.values()) + held
     return Trained(champion.identity, rows, rows, figures={"accuracy": promotion.score} if held else {})
+
+
+def judged_parts(judged: DataFrame, scorer: PairScorer, name: str) -> list[tuple[str, str, dict[str, float]]]:
+    """Return (segmenter, source, figures) of held-out pairs: of the whole model, and of its parts where it is a sum.
+
+    Args:
+        judged: held-out pairs with the model's ``margin``.
+        scorer: the model.
+        name: of the whole model.
+    """
+    parts = [(name, judged)]
+    if isinstance(scorer, WindowScorer) and scorer.linear is not None:
+        by_linear, by_encoder, constant = scorer.weights
+        both = with_margins(judged.withColumnRenamed("margin", "sum"), scorer.linear)
+        odds = (F.col("sum") - constant - by_linear * F.col("margin")) / by_encoder
+        parts += [("linear", both), ("encoder", both.withColumn("margin", odds / UNIT))]
+    return [(part, source, found) for part, rows in parts for source, found in figures_by_source(rows)]
 
 
 def too_little(options: SegmenterOptions, pairs: int, answers: int) -> str:
@@ -215,7 +244,7 @@ def pairs_apart(
     marked_training, marked_held_out = split_held_out(marked, share, fold)
     transcripts = pair_rows(held_out_pairs, files.sparkSession)
     known = pair_rows(known_pairs(known_episodes(examples)), files.sparkSession)
-    whole = F.substring_index("split_group", "/", 1).isin(*options.held_out)
+    whole = of_series(options.held_out)
     known, known_held_out = (
         (known.where(~whole), known.where(whole)) if options.held_out else split_held_out(known, KNOWN_HELD_OUT, fold)
     )
@@ -225,6 +254,12 @@ def pairs_apart(
     judged = transcripts.unionByName(known_held_out).unionByName(at_most(marked_held_out, most))
     known = without_leaks(known, transcripts)
     return pair_rows(training_pairs, files.sparkSession).unionByName(known).unionByName(marked_training), judged
+
+
+def of_series(names: Sequence[str]) -> Column:
+    """Return whether a pair is of one of these series, or of episodes that begin as a name with a slash does."""
+    beginnings = [name if "/" in name else f"{name}/" for name in names]
+    return reduce(or_, (F.col("split_group").startswith(beginning) for beginning in beginnings), F.lit(False))
 
 
 def linear_training(pairs: DataFrame) -> DataFrame:

@@ -10,7 +10,9 @@ from pyspark.sql import SparkSession
 from conf.settings import load_settings
 from etl.subtitles.settings import SegmenterOptions
 from etl.subtitles.training import turn_measures
-from etl.subtitles.training.turn_measures import HEADER, border_figures, measure_turn_segmenter
+from etl.subtitles.training.turn_measures import measure_turn_segmenter
+from etl.subtitles.training.turn_segmenter import of_series
+from etl.subtitles.turn_evaluation import HEADER, border_figures
 from tests.stages import stage_run
 from tests.subtitles.marked_films import FILES, turn_file, turn_small_talk
 
@@ -26,6 +28,23 @@ def test_figures_of_borders_by_hand() -> None:
     one = border_figures(np.array([1, 1]), np.array([odds, -odds]))
     assert math.isnan(one["auc"])
     assert (one["floor"], one["right"], one["sure_half"]) == (1.0, 0.5, 1.0)
+
+
+@pytest.mark.parametrize(
+    ("names", "held_out"),
+    [
+        ((), []),
+        (("house",), ["house/S01E01"]),
+        (("house", "friends/Friends.S10"), ["house/S01E01", "friends/Friends.S10E02"]),
+        (("hou", "friends/S10", "s3d1"), []),
+    ],
+)
+def test_series_and_parts_of_series_are_held_out(
+    spark: SparkSession, names: tuple[str, ...], held_out: list[str]
+) -> None:
+    groups = ["house/S01E01", "household/S01E01", "friends/Friends.S01E02", "friends/Friends.S10E02", "s3d10"]
+    rows = spark.createDataFrame([(group,) for group in groups], "split_group string")
+    assert [row[0] for row in rows.where(of_series(names)).collect()] == held_out
 
 
 def series(folder: Path, name: str, episodes: int) -> None:
@@ -53,7 +72,7 @@ def test_a_series_is_judged_by_what_learned_from_the_others(
     options = SegmenterOptions(held_out=("station",))
     measure_turn_segmenter(spark.createDataFrame(films, FILES), run, options, [str(folder)], "en")
     assert said[0] == HEADER
-    assert any(line.startswith("the package ") and " cues, held out " in line for line in said)
+    assert any(line.startswith("the package ") and " station, cues " in line for line in said)
     judged = {line[:26].strip(): line for line in said if "station, cues" in line}
-    assert set(judged) == {"harbour", "2 episodes"}
+    assert set(judged) == {"the package", "the package and these", "harbour", "2 episodes"}
     assert " 100.0% " in judged["harbour"]

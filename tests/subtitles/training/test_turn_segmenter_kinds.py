@@ -48,7 +48,10 @@ def test_both_are_trained_weighed_and_registered(spark: SparkSession, tmp_path: 
     kinds = SegmenterKinds(True, PAIRS, f"file:{tiny_encoder(tmp_path / 'encoder')}")
     trained = train_and_register_turn_segmenter(files, run, options, kinds, (), "en")
     assert trained.figures["accuracy"] > 0.9
-    assert any(line.startswith("changes of speaker in dashes: ") for line in said)
+    figures = {line[:26].strip(): float(line.split()[3].rstrip("%")) for line in said if " dashes " in line}
+    assert set(figures) >= {"both", "linear", "encoder"}
+    assert figures["both"] > 90
+    assert any(line.endswith(" a second") for line in said)
     (weights,) = [line for line in said if line.startswith("weights: ")]
     assert weights != "weights: linear {:.2f}, encoder {:.2f}, constant {:.2f}".format(*EQUAL_WEIGHTS)
     store = model_store(run.tracking)
