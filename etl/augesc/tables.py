@@ -1,6 +1,7 @@
 """Tables of the AugESC path: recorded sessions, queries, generated texts, conversations, ratings, faults."""
 
 from etl.annotation.tables import FILE
+from etl.llm.tables import generations
 from etl.pipeline.tables.model import Table
 
 TURNS = "turns array<struct<role: string, text: string>> COMMENT 'role: seeker or supporter'"
@@ -275,3 +276,6 @@ FAULTS = Table(
     """,
     ("text_id",),
 )
+
+AUGMENTED = generations("augesc_augmenter", "a conversation continued from a query by the tuned model (AugESC 4.2)")
+UNTUNED = generations("augesc_untuned", "a conversation continued by the model before tuning (AugESC 4.3)")

@@ -36,7 +36,4 @@ def generations(step: str, asked: str) -> Table:
     )
 
 
-AUGMENTED = generations("augesc_augmenter", "a conversation continued from a query by the tuned model (AugESC 4.2)")
-UNTUNED = generations("augesc_untuned", "a conversation continued by the model before tuning (AugESC 4.3)")
-
 VIEWS = ("llm.generations",)

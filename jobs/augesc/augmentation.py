@@ -23,13 +23,12 @@ from etl.augesc.settings import (
     TrainingDraw,
     Untuned,
 )
-from etl.augesc.tables import QUERIES, ROLE_PLAYS, SESSIONS, TRAINING_SESSIONS
+from etl.augesc.tables import AUGMENTED, QUERIES, ROLE_PLAYS, SESSIONS, TRAINING_SESSIONS, UNTUNED
 from etl.augesc.training.stages import speaker_stage
 from etl.common.columns import with_columns_once
 from etl.common.hashes import text_hash
 from etl.common.labelled_files import files_under, local_rows, with_dropped
 from etl.llm.model_stages import prompt_stage, source
-from etl.llm.tables import AUGMENTED, UNTUNED
 from etl.pipeline import At, Incremental, Model, StageRun, Units, stage
 from etl.pipeline.outcome import LocalOutcome, Outcome, Trained
 

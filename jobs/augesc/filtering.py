@@ -8,9 +8,17 @@ from etl.augesc import generation as requests
 from etl.augesc import measures, requirements
 from etl.augesc.conversation_texts import INSTRUCTION, instruction
 from etl.augesc.settings import AugescPublishing, FilterSettings, GenerationSettings, SamplesPerQuery
-from etl.augesc.tables import CONVERSATIONS, MEASURED_TEXTS, QUERIES, ROLE_PLAYS, SESSIONS, VIOLATIONS
+from etl.augesc.tables import (
+    AUGMENTED,
+    CONVERSATIONS,
+    MEASURED_TEXTS,
+    QUERIES,
+    ROLE_PLAYS,
+    SESSIONS,
+    UNTUNED,
+    VIOLATIONS,
+)
 from etl.common.labelled_files import files_under
-from etl.llm.tables import AUGMENTED, UNTUNED
 from etl.pipeline import At, RowAccounting, StageRun, stage
 from etl.pipeline.outcome import Outcome
 
