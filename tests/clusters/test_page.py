@@ -1,4 +1,4 @@
-"""What docs/clusters.md says, as far as it can be checked without a cluster: requests, arguments, settings."""
+"""What docs/clusters.md, emr.md and databricks.md say, as far as it can be checked without a cluster."""
 
 import json
 import re
@@ -16,19 +16,18 @@ from jobs import all_stages
 from tests.command_lines import parsed
 
 ROOT = Path(__file__).resolve().parents[2]
-PAGE = (ROOT / "docs" / "clusters.md").read_text("utf-8")
+PAGES = [(ROOT / "docs" / name).read_text("utf-8") for name in ("clusters.md", "emr.md", "databricks.md")]
+EXAMPLES = ROOT / "docs" / "examples" / "emr"
 SUBMIT = {"--master", "--deploy-mode", "--properties-file", "--conf", "--py-files", "--archives", "--files"}
-"""The options of spark-submit that the page uses; each takes a value."""
+"""The options of spark-submit that the pages use; each takes a value."""
 
 
 def fenced(language: str) -> list[str]:
-    return re.findall(rf"^```{language}\n(.*?)^```$", PAGE, re.DOTALL | re.MULTILINE)
+    return [block for page in PAGES for block in re.findall(rf"^```{language}\n(.*?)^```$", page, re.DOTALL | re.MULTILINE)]
 
 
-def checked(name: str) -> Any:
-    found = re.findall(rf"^<!-- checked: {name} -->\n```json\n(.*?)^```$", PAGE, re.DOTALL | re.MULTILINE)
-    assert len(found) == 1, name
-    return json.loads(found[0])
+def example(name: str) -> Any:
+    return json.loads((EXAMPLES / name).read_text("utf-8"))
 
 
 def refuse_unknown(service: str, operation: str, request: dict[str, Any]) -> None:
@@ -47,25 +46,25 @@ def submitted(words: list[str]) -> list[str]:
 
 
 def programs() -> list[list[str]]:
-    """The arguments of our command line in every command and request of the page."""
+    """The arguments of our command line in every command and request of the pages."""
     lines = "\n".join(fenced("console")).replace("\\\n", " ").splitlines()
     found = [submitted(shlex.split(line)) for line in lines if line.startswith("spark-submit")]
-    found.append(submitted(checked("emr steps")[0]["HadoopJarStep"]["Args"]))
-    found.append(checked("emr-serverless job")["jobDriver"]["sparkSubmit"]["entryPointArguments"])
+    found.append(submitted(example("step.json")[0]["HadoopJarStep"]["Args"]))
+    found.append(example("serverless_job.json")["jobDriver"]["sparkSubmit"]["entryPointArguments"])
     return found
 
 
 def test_emr_requests_have_the_apis_form() -> None:
-    steps = checked("emr steps")
-    configurations = checked("emr configurations")
+    steps = example("step.json")
+    configurations = example("configurations.json")
     refuse_unknown("emr", "AddJobFlowSteps", {"JobFlowId": "j-1", "Steps": steps})
     cluster = {"Name": "edos", "Instances": {}, "Configurations": configurations}
     refuse_unknown("emr", "RunJobFlow", cluster)
-    with_gpus = {**cluster, "Configurations": [*configurations, *checked("emr gpu configurations")]}
+    with_gpus = {**cluster, "Configurations": [*configurations, *example("gpu_configurations.json")]}
     refuse_unknown("emr", "RunJobFlow", with_gpus)
     with pytest.raises(Exception, match="Unknown parameter"):
         refuse_unknown("emr", "RunJobFlow", {**cluster, "Configurations": [{"classification": "yarn-site"}]})
-    job = checked("emr-serverless job")
+    job = example("serverless_job.json")
     refuse_unknown("emr-serverless", "StartJobRun", job)
     with pytest.raises(Exception, match="Unknown parameter"):
         refuse_unknown("emr-serverless", "StartJobRun", {**job, "jobDrivers": {}})

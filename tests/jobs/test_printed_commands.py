@@ -15,8 +15,8 @@ import yaml
 from tests.jobs.conftest import REPOSITORY, TinyRun
 from tests.pages import PAGES, fenced
 
-ELSEWHERE = {"docs/clusters.md"}
-"""Pages whose commands need a cluster: tests/clusters/test_lane.py runs them in order, by make cluster."""
+ELSEWHERE = {"docs/clusters.md", "docs/emr.md", "docs/databricks.md"}
+"""Pages whose commands need a cluster: tests/clusters runs those of the first in order, and checks the others."""
 NOT_RUN = {
     r"\. \.venv/bin/activate$": "puts the environment's python on the path; here `run` does",
     r"python -m jobs .*--demo\b": "on the demo's tables, which take minutes: tests/cli/test_demo_settings.py",
