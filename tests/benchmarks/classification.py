@@ -33,8 +33,8 @@ MAX_TOKENS = 64
 SMALL = 1e-3
 """Keeps the pipeline's tanh in its straight part, so that both heads compute the same logits."""
 CAUSE = (
-    "on distinct turns both spend nearly all their time in the encoder's matrix products, and ours saves padding "
-    "alone; on an Intel Xeon with AMX the same command gave 2.25 and 3.28 (2026-11-24)."
+    "on distinct turns, both spend nearly all their time in the encoder's matrix products, and ours saves only "
+    "padding. On an Intel Xeon with AMX, the same command gave 2.25 and 3.28 (2026-11-24)."
 )
 
 
@@ -129,8 +129,8 @@ def main() -> int:
     result = Result(
         "Classification of turns",
         "Seconds from a Delta table of turns to one of labels by `distinct_texts` and `score_texts` in a warm "
-        f"local session (one thread a worker), against the pipeline on a list in memory, batches of 64, {cores()} "
-        "threads, nothing read or written. MiniLM's encoder with a drawn head.",
+        "local session (one thread per worker). The peer is the pipeline on a list in memory, in batches of 64 "
+        f"with {cores()} threads, reading and writing nothing. MiniLM's encoder with a random head.",
         f"{data}, {len(set(corpus)):,} distinct",
         compared(corpus, given.rounds),
         CAUSE,

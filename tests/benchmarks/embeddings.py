@@ -27,8 +27,8 @@ DISTINCT_AIM = 1.2
 CORPUS_AIM = 2.0
 LARGEST_DIFFERENCE = 1e-5
 CAUSE = (
-    "on distinct texts both spend nearly all their time in the encoder's matrix products, on batches sorted by length; "
-    "what is left to gain is the padding inside a batch, since ours also reads and writes Delta."
+    "on distinct texts, both spend nearly all their time in the encoder's matrix products, on batches sorted by "
+    "length. Ours also reads and writes Delta, so only the padding inside a batch is left to gain."
 )
 
 
@@ -111,8 +111,9 @@ def main() -> int:
     result = Result(
         "Embeddings",
         "Seconds from a Delta table of texts to one of vectors by `distinct_texts` and `embed_texts` in a warm "
-        f"local session (each text once, one thread a worker), against `encode` on the same texts as a list in memory "
-        f"with its own sorting and {cores()} threads, nothing read or written. Loading the model is left out of both.",
+        "local session (each text once, one thread per worker). The peer is `encode` on the same texts as a list "
+        f"in memory, with its own sorting and {cores()} threads, reading and writing nothing. Loading the model is "
+        "not counted.",
         f"{data}, {len(set(corpus)):,} distinct",
         compared(corpus, given.rounds),
         CAUSE,

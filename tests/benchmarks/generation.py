@@ -31,8 +31,8 @@ LLAMA = "llama.cpp, same GGUF"
 AIM = 4.0
 SLOTS = 8
 CAUSE = (
-    "batches of 8 for one thread a worker. llama.cpp, which computes with packed weights, is faster on a CPU: it is "
-    "the generator `gguf:`."
+    "each worker has batches of 8 and one thread. llama.cpp computes with packed weights and is faster on a CPU; "
+    "the generator `gguf:` uses it."
 )
 
 
@@ -154,9 +154,9 @@ def main() -> int:
     prompts, data = prompts_of(4 if given.small else given.prompts)
     result = Result(
         "Generation",
-        "New tokens a second: `generate_answers` in a warm local session, from requests to a Delta table of answers "
-        f"(batches of 8, one thread a worker); `generate` prompt by prompt with {cores()} threads; llama.cpp with "
-        f"{SLOTS} slots and {cores()} threads. Models are loaded beforehand.",
+        "New tokens a second: `generate_answers` in a warm local session, from requests to a Delta table of "
+        f"answers (batches of 8, one thread per worker); `generate`, prompt by prompt, with {cores()} threads; "
+        f"llama.cpp with {SLOTS} slots and {cores()} threads. Models are loaded beforehand.",
         data,
         compared(prompts, 8 if given.small else given.tokens, given.rounds),
         CAUSE,

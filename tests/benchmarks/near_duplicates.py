@@ -31,8 +31,8 @@ RENSA = "rensa"
 AIM = 1.5
 LINES = 4
 CAUSE = (
-    "rensa signs and looks up in compiled code and in the memory of one process, and does not verify its pairs; ours "
-    "shuffles the bands and verifies each pair's exact Jaccard, so that a corpus need not fit into one process."
+    "rensa hashes and looks up in compiled code within one process's memory, and does not verify its pairs. Ours "
+    "shuffles the bands and verifies each pair's exact Jaccard, so a corpus need not fit into one process."
 )
 Pair = tuple[int, int]
 
@@ -211,10 +211,10 @@ def main() -> int:
     texts = [text for _, text in windows][: 500 if given.small else given.texts]
     result = Result(
         "Near-duplicates",
-        "Seconds from Parquet to the duplicates by `duplicates` in a warm local session, all texts taken as one film's "
-        f"so that none is spared a comparison; datatrove with {cores()} processes up to the pairs, rensa in one "
-        "process. All have 16 bands of 4 minima over runs of three words; recall is of the pairs with an exact Jaccard "
-        "of 0.8 and more. Ours also verifies each pair.",
+        "Seconds from Parquet to the duplicates by `duplicates` in a warm local session. All texts count as one "
+        f"film's, so that every comparison is made. datatrove runs up to the pairs with {cores()} processes, rensa "
+        "in one process. All use 16 bands of 4 minima over runs of three words. Recall is of the pairs with an "
+        "exact Jaccard of at least 0.8; ours also verifies each pair.",
         f"{data}, the first {len(texts):,}",
         compared(texts, given.rounds),
         CAUSE,

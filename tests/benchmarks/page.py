@@ -10,12 +10,12 @@ from tests.benchmarks.harness import Result
 HEAD = """# Benchmarks
 
 Made by `make bench` from `tests/benchmarks/results.json`; do not edit by hand. `make bench ONLY=reading,embeddings`
-measures these parts again and replaces their sections only. Each figure is the median of alternating rounds (ours,
-the peer, ours, the peer, ...) on the same data. A ratio above 1 means that ours is faster. Speeds depend on the
-machine: compare ratios, not seconds.
+measures these parts again and replaces only their sections. Each figure is the median of alternating rounds (ours, the
+peer, ours, the peer, ...) on the same data. A ratio above 1 means that ours is faster. Speeds depend on the machine, so
+compare ratios rather than seconds.
 
-The environment variables `OPENBLAS_CORETYPE` and `OPENBLAS_L2_SIZE` are removed before anything is measured: where a
-machine's image sets them, numpy takes kernels that are slower than those the processor has.
+`OPENBLAS_CORETYPE` and `OPENBLAS_L2_SIZE` are removed from the environment first: if a machine's image sets them, numpy
+may choose slower kernels than the processor has.
 """
 TABLE = "| work | ours | peer | peer's figure | ratio | aim | reached | before |\n|---|---|---|---|---|---|---|---|"
 
@@ -47,7 +47,7 @@ def section(result: Result) -> str:
         cells = (row.work, row.ours, row.peer, row.theirs, row.shown, row.aim, reached, row.before)
         lines.append("| " + " | ".join(cells) + " |")
     if any(row.reached is False for row in result.rows):
-        lines += ["", f"Why an aim is missed: {result.cause or 'not looked into yet.'}"]
+        lines += ["", f"Why an aim was missed: {result.cause or 'not looked into yet.'}"]
     return "\n".join([*lines, "", _machine(result), ""])
 
 

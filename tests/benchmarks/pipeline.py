@@ -41,10 +41,10 @@ ID_STEP = 100_000_000
 EXCHANGED = 0.3
 FREQUENT = 20_000
 CAUSE = (
-    "memory: tasks run in the driver's JVM, whose heap grows up to its limit, 4 GiB; with a limit of 2 GiB "
-    "(`spark.driver_memory=2g`) the two together had 2.55 GiB at 8x and 3.01 GiB at 32x, which took 328 s. The "
-    "estimate rests on differences of one to six seconds between pilots of 66 and 265 files, and says 221 to 277 s. "
-    "The fixed part is that of the short session, which the run takes by itself at 1x."
+    "memory: tasks run in the driver's JVM, whose heap grows to its limit of 4 GiB. With a limit of 2 GiB "
+    "(`spark.driver_memory=2g`), JVM and Python together had 2.55 GiB at 8x and 3.01 GiB at 32x, and 32x took 328 "
+    "s. The estimate rests on differences of one to six seconds between pilots of 66 and 265 files, and varies "
+    "from 221 to 277 s. The fixed part is that of the short session, which the run chooses by itself at 1x."
 )
 _WORD = re.compile(rb">([A-Za-z]{3,})</w>")
 
@@ -281,10 +281,10 @@ def main() -> int:
     found, estimate = measured(files, sizes, given.rounds)
     result = Result(
         "find_subtitles to clean_dialogues",
-        "Seconds of `python -m jobs run --to clean_dialogues` with the local profile, from the start of the process to "
-        "its end; the turn segmenter is trained before and given. The fixed part is what is left at no files on the "
-        "line through the smallest and the largest size. Memory is the most that the driver's JVM and Python held "
-        "together; tasks run in that JVM as well.",
+        "Seconds of `python -m jobs run --to clean_dialogues` with the local profile, from start to end of the "
+        "process, with a turn segmenter trained beforehand. The fixed part is where the line through the smallest "
+        "and the largest size meets zero files. Memory is the most that the driver's JVM and Python held together;"
+        " tasks run in that JVM as well.",
         f"{len(files):,} {origin}, and copies under other ids with {EXCHANGED:.0%} of the vocabulary exchanged",
         rows_of(found, len(files), estimate),
         CAUSE,

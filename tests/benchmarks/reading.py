@@ -34,8 +34,8 @@ GUNZIP = "gunzip alone"
 AIMS = {ITERPARSE: 2.0, OPUSTOOLS: 8.0, GUNZIP: None}
 BEFORE = {("plain folder", ITERPARSE): "1.38", ("gzip folder", ITERPARSE): "1.50", ("zip", ITERPARSE): "1.29"}
 CAUSE = (
-    "in a short profile on a busy machine libxml2's check for well-formedness took about a third of our time and "
-    "cutting the tags as arrays about half."
+    "in a short profile on a busy machine, about a third of our time went into libxml2's check for well-formedness"
+    " and about half into cutting out the tags as arrays."
 )
 FAULT = pa.struct(
     [("reason", pa.string()), ("times", pa.int32()), ("lines", pa.list_(pa.int32())), ("example", pa.string())]
@@ -193,9 +193,9 @@ def main() -> int:
     files, data = opus_files(1 if given.small else given.megabytes)
     result = Result(
         "OPUS XML to rows, one core",
-        "CPU seconds of one process from files on disk to Arrow rows of `subtitles.files` (`parsed_batches`, as "
-        "`ingest_subtitles` calls it). iterparse only makes and clears elements; OpusTools reads sentences with their "
-        "time tags; gunzip only unpacks and is the limit.",
+        "CPU seconds of one process, from files on disk to Arrow rows of `subtitles.files` (`parsed_batches`, as "
+        "in `ingest_subtitles`). The peers do less: iterparse only creates and clears elements, OpusTools reads "
+        "sentences with their time tags, and gunzip only unpacks, which is the upper limit.",
         data,
         compared(files, given.rounds),
         CAUSE,

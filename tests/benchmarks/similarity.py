@@ -26,8 +26,8 @@ MODEL = "drawn"
 AIM = 1.0
 Vectors = NDArray[np.float32]
 CAUSE = (
-    "the matrix products take about 4.5 s on two cores by themselves; the rest is reading the vectors in Spark and "
-    "sending them to Python, where deltalake reads columns into the same process."
+    "the matrix products alone take about 4.5 s on two cores. The rest is reading the vectors in Spark and sending"
+    " them to Python; deltalake reads columns straight into the process."
 )
 
 
@@ -134,10 +134,10 @@ def main() -> int:
     rows, found = compared(*((100, 3_000) if given.small else (given.seeds, given.pool)), given.rounds)
     result = Result(
         "Similar dialogues",
-        "Seconds from a Delta table of embeddings to a Delta table of matches, in a warm local session, against FAISS "
-        f"`IndexFlatIP` with {cores()} threads reading and writing the same tables with deltalake. Both find the same "
-        f"{found:,} pairs.",
-        "drawn unit vectors, one dialogue in twenty near a seed",
+        "Seconds from a Delta table of embeddings to a Delta table of matches in a warm local session. The peer is"
+        f" FAISS `IndexFlatIP` with {cores()} threads, reading and writing the same tables with deltalake. Both "
+        f"find the same {found:,} pairs.",
+        "random unit vectors, one dialogue in twenty near a seed",
         rows,
         CAUSE,
         ("faiss-cpu", "deltalake"),

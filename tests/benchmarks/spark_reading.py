@@ -154,9 +154,9 @@ def main() -> int:
     files = files * (1 if given.small else TIMES)
     result = Result(
         "OPUS XML to rows in Spark",
-        "Seconds of `ingest_subtitles` from a manifest to a Delta table, gzip folder, in warm local sessions. Each "
-        "session, JVM and Python workers, is pinned to its cores: without that `local[1]` uses a second core for the "
-        "JVM beside its Python worker.",
+        "Seconds of `ingest_subtitles` from a manifest to a Delta table, gzip folder, in warm local sessions. Each"
+        " session (JVM and Python workers) is pinned to its cores; otherwise `local[1]` would use a second core "
+        "for the JVM.",
         f"{data}, {TIMES} times under other ids",
         measured(files, given.rounds),
         CAUSE,
