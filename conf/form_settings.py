@@ -15,10 +15,10 @@ class FormPosting(Part):
 class FormAnswers(Part):
     """The rules by which answers to a questionnaire are counted."""
 
-    batches: tuple[str, ...] = outside((), description="key files of the batches that went out, or folders of them")
+    batches: tuple[str, ...] = outside((), description="key files of the batches sent out, or folders of them")
     answers: tuple[str, ...] = outside((), description="the page's answer files (.json, .jsonl, .csv), or folders")
-    known_raters: tuple[str, ...] = Field((), description="whose answers count; empty: everybody's")
-    keep_half_done: bool = Field(False, description="answers of tasks that were not done to their end count, too")
+    known_raters: tuple[str, ...] = Field((), description="workers whose answers count; empty: all")
+    keep_half_done: bool = Field(False, description="also count answers of unfinished tasks")
 
 
 class FormSettings(FormAnswers, FormPosting):

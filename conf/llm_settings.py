@@ -23,17 +23,15 @@ class DecodingSettings(Section):
     temperature: float = Field(0.0, ge=0, le=5, description="0 is greedy")
     top_p: float = Field(1.0, gt=0, le=1)
     repetition_penalty: float = Field(1.0, ge=1, le=5)
-    chat: bool = Field(True, description="in the model's chat template, where it has one; false: the bare prompt")
+    chat: bool = Field(True, description="use the model's chat template, if it has one; false: the bare prompt")
     stop: tuple[str, ...] = fixed((), description="texts that end an answer, left out of it")
 
-    grammar: str | None = Field(
-        None, description="GBNF grammar that the answer follows; llama.cpp and vLLM alone know it"
-    )
+    grammar: str | None = Field(None, description="GBNF grammar that the answer follows; only for llama.cpp and vLLM")
 
     response_format: str | None = added(
         None,
         description="JSON schema that the answer follows, as text; `step` for the step's own, `json` for any JSON; "
-        "servers and llama.cpp know it",
+        "for servers and llama.cpp",
     )
 
     @field_validator("response_format")
@@ -88,15 +86,17 @@ class ServerSettings(Section):
     url: str = Field("http://localhost:8000/v1", description="http(s)://HOST[:PORT]/v1, seen by driver and workers")
     dialect: Literal["vllm", "llama.cpp", "openai"] = Field(
         "vllm",
-        description="what the server knows beyond OpenAI's fields: a repetition penalty, an answer that it continues",
+        description="what the server knows beyond OpenAI's fields: a repetition penalty, continuing an answer",
     )
     key_variable: str = Field("OPENAI_API_KEY", description="environment variable of the driver with the key")
-    concurrency: int = Field(16, ge=1, description="requests of one worker under way at once")
+    concurrency: int = Field(16, ge=1, description="requests that one worker has open at once")
     requests_per_minute: float | None = Field(None, gt=0, description="of all workers together; null: no limit")
-    retries: int = Field(5, ge=0, description="after a lost connection, 408, 409, 429 or 5xx, ever longer apart")
+    retries: int = Field(
+        5, ge=0, description="retries after a lost connection, 408, 409, 429 or 5xx, at growing intervals"
+    )
     timeout_seconds: float = Field(300, gt=0, description="of a request, from its first byte to the answer's last")
     omitted: tuple[Literal["seed", "top_p", "temperature", "stop", "repetition_penalty"], ...] = Field(
-        (), description="fields that are not sent, for servers that refuse them; the stored parameters say so"
+        (), description="fields not to send, for servers that reject them; the stored parameters say so"
     )
     extra_fields: str | None = Field(
         None,
@@ -134,7 +134,7 @@ class LlmSettings(Section):
 
     batch_size: int = Field(8, ge=1, description="prompts that a local model answers at once")
     precision: Literal["auto", "fp32", "bf16", "fp16"] = Field(
-        "auto", description="of a local model; auto: bf16 where the hardware is fast in it, else fp32"
+        "auto", description="of a local model; auto: bf16 if the hardware is fast in it, else fp32"
     )
     context_tokens: int = Field(
         8192,

@@ -8,19 +8,25 @@ from conf.section import Section
 class CheckSettings(Section):
     """Limits of ``jobs check`` on a stage's last run; null switches a check off."""
 
-    max_age_hours: float | None = Field(48, gt=0, description="hours since the newest finished run of these stages")
-    max_shrink_share: float | None = Field(0.1, ge=0, le=1, description="rows that are fewer than after the run before")
-    max_quarantined_share: float | None = Field(0.1, ge=0, le=1, description="units of a stage that cannot be read")
+    max_age_hours: float | None = Field(
+        48, gt=0, description="most hours since the newest finished run of these stages"
+    )
+    max_shrink_share: float | None = Field(
+        0.1, ge=0, le=1, description="largest share of rows lost since the run before"
+    )
+    max_quarantined_share: float | None = Field(
+        0.1, ge=0, le=1, description="largest share of a stage's units that cannot be read"
+    )
     max_dropped_change: float | None = Field(
-        0.1, ge=0, le=1, description="change of the share of units that a stage drops, since the run before"
+        0.1, ge=0, le=1, description="largest change of the share of units that a stage drops, since the run before"
     )
 
 
 class MaintenanceSettings(Section):
     """Retention and file sizes of ``jobs maintain``."""
 
-    keep_days: int = Field(30, ge=7, description="days that files of earlier versions of tables are kept")
-    target_megabytes: int = Field(128, ge=1, description="size of the files into which OPTIMIZE puts smaller ones")
+    keep_days: int = Field(30, ge=7, description="days to keep the files of earlier table versions")
+    target_megabytes: int = Field(128, ge=1, description="target size when OPTIMIZE joins small files")
 
 
 class TokenPrices(Section):

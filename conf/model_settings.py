@@ -37,7 +37,7 @@ class ModelSettings(Section):
         None, description="AugESC A: a classifier of GoEmotions' labels; null: the sentence encoder stands in"
     )
     contradiction: str | None = Field(
-        None, description="a classifier of pairs with a label contradiction; null: rules alone look for contradictions"
+        None, description="a classifier of pairs with a label contradiction; null: only rules look for contradictions"
     )
     turn_segmenter: str = "models:/edos-turn-segmenter@champion"
     weak_labeler: str = "models:/edos-weak-labeler@champion"
@@ -92,11 +92,11 @@ class ModelSettings(Section):
         description="AugESC 4.1: what the augmenter is tuned from, and the untuned one it is compared with",
     )
     augmenter: str | None = Field(
-        "models:/augesc-augmenter@champion", description="AugESC 4: goes on from queries; null: none is trained"
+        "models:/augesc-augmenter@champion", description="AugESC 4: continues from queries; null: none is trained"
     )
     dialogue_base: str = Field(
         "hf:EleutherAI/gpt-j-6b",
-        description="what role models and chatbots are tuned from; the paper's is Blender, which is no causal model",
+        description="what role models and chatbots are tuned from; the paper's is Blender, which is not a causal model",
     )
     seeker: str | None = Field("models:/augesc-seeker@champion", description="AugESC 6.1")
     supporter: str | None = Field("models:/augesc-supporter@champion", description="AugESC 6.1")
@@ -107,7 +107,7 @@ class ModelSettings(Section):
     batch_size: int = Field(64, ge=1, description="rows a model sees at once when it labels")
     label_precision: LabelPrecision = added(
         "fp32",
-        description="ours: in which weak labeler and dialogue classifiers multiply when they label; bf16 is faster"
+        description="ours: precision of the weak labeler and dialogue classifiers when they label; bf16 is faster"
         " where the processor or GPU has it, and 0.3% of the labels differ (docs/results/labels.md)",
     )
     threads: int = Field(1, ge=1, description="CPU threads of a labelling worker")
@@ -119,5 +119,5 @@ class ModelSettings(Section):
     training_device: str = speed("auto", description="of a training: auto, cpu, cuda or cuda:N")
     training_precision: Literal["auto", "fp32", "bf16", "fp16"] = added(
         "auto",
-        description="of a training; auto: bf16 where the hardware is fast in it; else fp16 on a GPU, fp32 on a CPU",
+        description="of a training; auto: bf16 if the hardware is fast in it; else fp16 on a GPU, fp32 on a CPU",
     )

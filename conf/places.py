@@ -53,5 +53,5 @@ def sqlite_uri(path: str | Path) -> str:
 
     address = URL.create("sqlite", database=plain).render_as_string(hide_password=False)
     if make_url(address).database != plain:
-        raise InputError(f"MLflow keeps no store in {plain}: set lakehouse.root to a folder without % and ?")
+        raise InputError(f"MLflow cannot keep its store in {plain}: set lakehouse.root to a folder without % or ?")
     return address

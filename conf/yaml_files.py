@@ -50,7 +50,7 @@ def read_yaml(path: Path) -> Any:
     except OSError as error:
         raise InputError(f"{path} cannot be read ({error.strerror or error}): check its permissions") from None
     if len(data) > MOST_BYTES:
-        raise InputError(f"{path} has more than {MOST_BYTES >> 20} MiB: it is no file of settings")
+        raise InputError(f"{path} has more than {MOST_BYTES >> 20} MiB: it is not a settings file")
     if data.startswith((b"\xff\xfe", b"\xfe\xff")) or b"\0" in data[:4]:
         raise InputError(f"{path} is in UTF-16 or UTF-32: save it as UTF-8")
     try:
@@ -89,11 +89,11 @@ def parsed_yaml(text: str, place: str) -> Any:
     except yaml.YAMLError as error:
         raise InputError(f"{place} is not YAML: {message_line(error)}") from None
     except RecursionError:
-        raise InputError(f"{place} has more than {MOST_DEPTH} levels: it is no file of settings") from None
+        raise InputError(f"{place} has more than {MOST_DEPTH} levels: it is not a settings file") from None
     except (ValueError, OverflowError, TypeError) as error:
         if isinstance(error, InputError):
             raise
-        raise InputError(f"{place} has a value that is none ({message_line(error)})") from None
+        raise InputError(f"{place} has a value that cannot be read ({message_line(error)})") from None
 
 
 def _size(node: yaml.Node, known: dict[int, int], above: tuple[int, ...], place: str) -> int:
@@ -102,7 +102,7 @@ def _size(node: yaml.Node, known: dict[int, int], above: tuple[int, ...], place:
     if mine in above:
         raise InputError(f"{place}: the alias in line {node.start_mark.line + 1} refers to itself")
     if len(above) > MOST_DEPTH:
-        raise InputError(f"{place} has more than {MOST_DEPTH} levels: it is no file of settings")
+        raise InputError(f"{place} has more than {MOST_DEPTH} levels: it is not a settings file")
     if mine not in known:
         inner: list[yaml.Node] = []
         if isinstance(node, yaml.MappingNode):
@@ -111,5 +111,5 @@ def _size(node: yaml.Node, known: dict[int, int], above: tuple[int, ...], place:
             inner = list(node.value)
         known[mine] = 1 + sum(_size(one, known, (*above, mine), place) for one in inner)
         if known[mine] > MOST_NODES:
-            raise InputError(f"{place} has more than {MOST_NODES} values with its aliases: it is no file of settings")
+            raise InputError(f"{place} has more than {MOST_NODES} values with its aliases: it is not a settings file")
     return known[mine]

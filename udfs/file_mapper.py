@@ -52,7 +52,7 @@ class FileMapper:
         for batch in batches:
             for path, name in zip(batch.column("path").to_pylist(), batch.column("name").to_pylist(), strict=True):
                 if not Path(path).is_file():
-                    raise InputError(f"{path} is not there on a worker: put it where all machines see it")
+                    raise InputError(f"{path} does not exist on a worker: put it where all machines can read it")
                 with Path(path).open("rb") as stream:
                     rows = self.rows(name, stream)
                     while some := list(islice(rows, 1_000)):

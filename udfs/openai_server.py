@@ -74,7 +74,7 @@ class OpenAIServer:
                 raise InputError(f"{self._place} refuses the key: set {self.settings.key_variable}") from None
             return  # a server without a list of models
         except OpenAIError as error:
-            raise InputError(f"no language model at {self._url} ({error_line(error, self._key)}): is it up?") from None
+            raise InputError(f"no language model at {self._url} ({error_line(error, self._key)}): start it") from None
         if listed and self.name not in listed:
             raise InputError(f"{self._place} has no model {self.name!r}, only {', '.join(sorted(listed)[:5])}")
 

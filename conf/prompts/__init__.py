@@ -47,7 +47,7 @@ def replaced_prompts(folder: str, ours: str) -> dict[str, dict[str, str]]:
     known = {file.name for file in files(__package__).joinpath(ours).iterdir()}
     place = Path(folder)
     if not place.is_dir():
-        raise InputError(f"{folder} is no folder: copy conf/prompts/{ours} and change it")
+        raise InputError(f"{folder} is not a folder: copy conf/prompts/{ours} and change it")
     found = {file.name: file for file in sorted(place.iterdir()) if file.suffix == TEMPLATE}
     if not found:
         raise InputError(f"{folder} has no prompt: name its files as {', '.join(sorted(known))}")
@@ -70,10 +70,10 @@ def replaced_instruction(path: str) -> str:
     """
     file = Path(path)
     if not file.is_file():
-        raise InputError(f"{path} is no file: copy conf/prompts/augesc.txt and change it")
+        raise InputError(f"{path} is not a file: copy conf/prompts/augesc.txt and change it")
     content = _content(file)
     if strange := sorted(slots(content)):
-        raise InputError(f"{path} has {_in_braces(strange)}, which nothing fills: it stands before the conversation")
+        raise InputError(f"{path} has {_in_braces(strange)}, which nothing fills in: write it without braces")
     return content
 
 

@@ -126,7 +126,7 @@ class Batch(PageModel):
 def _check_unique(kind: str, ids: Iterable[str]) -> None:
     for one, number in Counter(ids).items():
         if number > 1:
-            raise ValueError(f"{kind} {one} is there twice")
+            raise ValueError(f"{kind} {one} appears twice")
 
 
 def choice(label: str) -> Choice:

@@ -66,7 +66,7 @@ class Rule(NamedTuple):
         questions: the valid values of each question; None for any.
         required: number of required questions per item, which come first.
         known: ids of workers; () for everybody.
-        keep_half_done: whether answers of tasks that were not done to their end count, too.
+        keep_half_done: whether also count answers of unfinished tasks.
         unit: what one worker answers once; the item by default.
     """
 

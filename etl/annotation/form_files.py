@@ -89,7 +89,7 @@ class Export:
 def write_files(tasks: list[dict[str, Any]], export: Export, run: StageRun) -> Outcome:
     """Write the files of a batch, and return rows of a table of files."""
     if not tasks:
-        run.say("there is nothing to ask about: nothing to write")
+        run.say("nothing to ask about, so nothing is written")
         return Outcome(run.spark.createDataFrame([], FILE))
     rows, rest = fitting_tasks(tasks, export.make)
     folder = (export.folder or f"{run.lakehouse.root.rstrip('/')}/annotation").rstrip("/")

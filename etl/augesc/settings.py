@@ -116,7 +116,9 @@ class RolePlaying(Baselines):
     """Settings of the conversations between two models."""
 
     role_decoding: DialogueDecoding = DialogueDecoding()
-    role_utterances: int = Field(30, ge=2, description="AugESC 6.1: a talk of two models ends there, or at a bye")
+    role_utterances: int = Field(
+        30, ge=2, description="AugESC 6.1: most utterances of two models' talk, which also ends at a bye"
+    )
 
 
 class GenerationSettings(RolePlaying, Untuned, Augmenting):
@@ -143,7 +145,9 @@ class GenerationSettings(RolePlaying, Untuned, Augmenting):
 class UtteranceLengths(Section):
     """Limits on the lengths of utterances (AugESC 4.3), in NLTK word tokens."""
 
-    least_average: int = Field(ge=0, description="a shorter utterance is a short one, too")
+    least_average: int = Field(
+        ge=0, description="fewest tokens of an utterance on average; a shorter utterance counts as short"
+    )
     most_average: int = fixed(50, ge=1)
     most_short: float = fixed(0.25, ge=0, le=1, description="share of short utterances")
     longest: int = fixed(100, ge=1)
@@ -186,7 +190,7 @@ class StatisticsSettings(WordStatistics):
 class FaultSample(Part):
     """The sample of texts in which faults are measured."""
 
-    sampled: int = Field(2_000, ge=1, description="texts of each method and source that are looked at, by hash")
+    sampled: int = Field(2_000, ge=1, description="texts of each method and source to examine, by hash")
 
 
 class Utterances(FaultSample):
@@ -311,10 +315,10 @@ class LanguageTrainingSettings(TrainingOptions):
 
     name: str = Field(description="in the MLflow registry")
     epochs: int = Field(1, ge=1, description="AugESC 4.1")
-    batch_size: int = Field(2, ge=1, description="rows a step on one device")
-    effective_batch: int = Field(2, ge=1, description="AugESC 4.1: rows an update, by accumulation")
+    batch_size: int = Field(2, ge=1, description="rows per step on one device")
+    effective_batch: int = Field(2, ge=1, description="AugESC 4.1: rows per update, by accumulation")
     learning_rate: float = Field(6e-5, gt=0, description="AugESC 4.1: AdamW's, falling linearly to 0")
-    warmup_steps: int = fixed(5, description="AugESC 4.1: updates in which the rate rises from 0")
+    warmup_steps: int = fixed(5, description="AugESC 4.1: updates over which the rate rises from 0")
     keep: Literal["best", "last"] = fixed("last", description="AugESC 4.1")
     max_tokens: int = Field(1_500, ge=8, description="AugESC 4.1: a longer session is cut at its end")
     gradient_checkpointing: bool = Field(True, description="AugESC 4.1: slower, in less memory; the result is the same")

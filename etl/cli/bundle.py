@@ -147,7 +147,7 @@ def nightly_job() -> dict[str, Any]:
 
 def maintenance_job() -> dict[str, Any]:
     """Return the job that runs ``maintain`` each week."""
-    about = "Join small files and delete what no run reads any more."
+    about = "Join small files and delete what no run needs any more."
     return {
         **_job("maintenance of the tables", "all", WEEKLY),
         "job_clusters": [_job_cluster("cpu", 0)],

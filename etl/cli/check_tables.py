@@ -14,11 +14,11 @@ def check_tables(settings: Settings) -> int:
 
     root = table_root(settings)
     if root is None:
-        print("nothing checked: the tables are in a catalog or a store, which keeps their logs")
+        print("nothing checked: tables in a catalog or an object store are not checked here")
         return 0
     faults = list(table_faults(settings))
     for fault in faults:
         print(fault)
     if not faults:
-        print(f"all tables in {root} are whole")
+        print(f"all tables in {root} are sound")
     return 2 if faults else 0

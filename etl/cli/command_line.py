@@ -40,7 +40,7 @@ def _guarded(arguments: list[str]) -> int:
         print(f"edos-lakehouse: {error}", file=sys.stderr)
         return error.status
     except KeyboardInterrupt:
-        print("edos-lakehouse: stopped; run again to go on", file=sys.stderr)
+        print("edos-lakehouse: stopped; run again to continue", file=sys.stderr)
         return 1
     except BrokenPipeError:  # who reads the output, such as head, has enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -52,7 +52,7 @@ def _guarded(arguments: list[str]) -> int:
         from etl.cli.run_errors import RunError, fault_line
 
         line = str(error) if isinstance(error, RunError) else fault_line(error)
-        print(f"edos-lakehouse: {line} (--verbose tells more)", file=sys.stderr)
+        print(f"edos-lakehouse: {line} (--verbose for details)", file=sys.stderr)
         return 1
 
 

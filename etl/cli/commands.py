@@ -24,6 +24,7 @@ ALL_FILES = 3_700_000
 
 STEERED = "models:/edos-reply-steered@champion"
 FOLDER = click.Path(path_type=Path)
+ONE_PROFILE = f"One of {', '.join(PROFILES)} (default local)."
 Function = Callable[..., Any]
 
 
@@ -43,20 +44,22 @@ def _option(*names: str, **more: Any) -> click.Option:
 
 VERBOSE = _option("--verbose", "--traceback", is_flag=True, expose_value=False, help="Print tracebacks.")
 SETTINGS = (
-    _option("--profile", default="local", metavar="NAME", shell_complete=_profiles, help=" or ".join(PROFILES)),
-    _option("--demo", is_flag=True, help="With the settings of `demo`: what it made is found in demo/."),
-    _option("--config", multiple=True, type=click.Path(), metavar="FILE", help="YAML file over the profile."),
-    _option("--set", "overrides", multiple=True, metavar="KEY=VALUE", help="section.key=value ..., over the files."),
+    _option("--profile", default="local", metavar="NAME", shell_complete=_profiles, help=ONE_PROFILE),
+    _option("--demo", is_flag=True, help="Use the settings and results of `demo`, in demo/."),
+    _option("--config", multiple=True, type=click.Path(), metavar="FILE", help="YAML file; overrides the profile."),
+    _option("--set", "overrides", multiple=True, metavar="KEY=VALUE", help="section.key=value ...; overrides files."),
     VERBOSE,
 )
 CHOICE = (
     _option("--to", metavar="STAGE,...", shell_complete=_stage_names, help="Only these stages and those they need."),
-    _option("--from", "start", metavar="STAGE", shell_complete=_stage_names, help="Only it and the stages after it."),
+    _option(
+        "--from", "start", metavar="STAGE", shell_complete=_stage_names, help="Only it and those that depend on it."
+    ),
     _option("--only", metavar="STAGE", shell_complete=_stage_names, help="Only this stage."),
 )
 AGAIN = (
     _option("--again", is_flag=True, help="Run the selected stages again from their inputs."),
-    _option("--accept-loss", is_flag=True, help="Go on although too many files are gone or unreadable."),
+    _option("--accept-loss", is_flag=True, help="Continue although too many files are gone or unreadable."),
 )
 JSON = _option("--json", "as_json", is_flag=True, help="Print JSON.")
 
@@ -234,9 +237,9 @@ def _fetch_jars() -> int:
     from etl.cli.jars import fetch_jars, make_archive
     from etl.pipeline.java_homes import java_home
 
-    print(f"{fetch_jars()} jars at hand")
+    print(f"{fetch_jars()} jars ready")
     if not make_archive(java_home()):
-        print("no archive of their classes could be made: sessions start more slowly")
+        print("the archive of their classes could not be made: sessions will start more slowly")
     return 0
 
 
@@ -247,32 +250,32 @@ def _completion(shell: str) -> int:
     return 0
 
 
-declare("run", "Run stages with work to do; manual ones only if named.", "etl.cli.running:run", *CHOICE, *AGAIN)
+declare("run", "Run stages that have work to do; manual ones only if named.", "etl.cli.running:run", *CHOICE, *AGAIN)
 declare("plan", "Print which stages would run, and why.", "etl.cli.overviews:plan", *CHOICE, JSON)
 declare("status", "Show each stage's last run.", "etl.cli.overviews:status", *CHOICE, JSON)
 declare(
     "check-tables",
-    "Look for damaged tables, and say how to restore them.",
+    "Look for damaged tables and say how to restore them.",
     "etl.cli.check_tables:check_tables",
 )
-declare("check", "Check the last runs: age, rows, shares, nulls, labels.", "etl.cli.check:check", *CHOICE, JSON)
+declare("check", "Check the last runs: state, age, rows, shares.", "etl.cli.check:check", *CHOICE, JSON)
 declare(
     "maintain",
-    "Join small files and delete what no run reads any more.",
+    "Join small files and delete what no run needs any more.",
     _maintain,
     _option("--dry-run", is_flag=True, help="Print what would be done, and change nothing."),
 )
 declare(
     "estimate",
-    "Estimate the work ahead from what was measured.",
+    "Predict the time and size of a run from past runs.",
     "etl.cli.estimate:estimate",
     *CHOICE,
     _option("--files", type=int, default=ALL_FILES, help=f"Files of the larger run (default {ALL_FILES})."),
-    _option("--pilot", is_flag=True, help="Measure first, on subtitles.sample and a quarter of it, below _pilot."),
+    _option("--pilot", is_flag=True, help="First measure subtitles.sample and a quarter of it, under _pilot."),
 )
 declare(
     "sql",
-    "Open a SQL shell with the tables and views by name.",
+    "Open a SQL shell on the tables and views.",
     "etl.cli.sql_shell:open_sql",
     _option(
         "-e",
@@ -281,7 +284,7 @@ declare(
         multiple=True,
         callback=lambda context, option, given: ";\n".join(given) or None,
         metavar="SQL",
-        help="Run statements, separated by ; and exit; may be repeated.",
+        help="Run these statements, separated by ;, and exit. May be repeated.",
     ),
     _option("--csv", "as_csv", is_flag=True, help="With -e: print all rows as CSV."),
     _option(
@@ -292,46 +295,46 @@ declare(
 )
 declare(
     "register",
-    "Write names of tables and views into a cluster's catalog.",
+    "Enter tables and views in a cluster's catalog.",
     "etl.cli.register:register",
-    _option("--catalog", type=click.Choice(["glue", "hive"]), default="hive", help="Kind (default hive)."),
+    _option("--catalog", type=click.Choice(["glue", "hive"]), default="hive", help="Kind of catalog (default hive)."),
 )
 declare(
     "withdraw",
-    "Take films or files out of every table.",
+    "Remove films or files from every table.",
     _withdraw,
-    _option("--film", multiple=True, metavar="ID", help="A movie_id: all files of this film; may be repeated."),
-    _option("--file", multiple=True, metavar="ID", help="A source_path: this file; may be repeated."),
-    _option("--reason", default="", metavar="TEXT", help="Why, for ops.dropped."),
+    _option("--film", multiple=True, metavar="ID", help="movie_id of a film to remove; may be repeated."),
+    _option("--file", multiple=True, metavar="ID", help="source_path of a file to remove; may be repeated."),
+    _option("--reason", default="", metavar="TEXT", help="Reason to record in ops.dropped."),
     _option("--undo", is_flag=True, help="Take the withdrawal back."),
 )
 declare(
     "read",
-    "Print dialogues as a person reads them, with decisions.",
+    "Print dialogues to read, with what was decided on them.",
     "etl.cli.read_shell:open_read",
-    _option("--film", metavar="ID", help="A movie_id: its dialogues in order; default: of all films."),
-    _option("--n", "number", type=int, default=20, help="Clean dialogues to print (default 20)."),
-    _option("--seed", type=int, default=0, help="Another number draws others (default 0)."),
+    _option("--film", metavar="ID", help="movie_id: print its dialogues in order (default: all films)."),
+    _option("--n", "number", type=int, default=20, help="How many clean dialogues to print (default 20)."),
+    _option("--seed", type=int, default=0, help="Seed of the random choice (default 0)."),
 )
 declare(
     "reply",
-    "Reply to typed lines with a response generator (EDOS 5).",
+    "Reply to your lines with a response generator (EDOS 5).",
     "etl.cli.reply_shell:open_replies",
     _option("--model", "uri", default=STEERED, metavar="URI", help=f"A response generator (default {STEERED})."),
-    _option("--intent", metavar="LABEL", help="Intent of the replies, one of the labels; default: any."),
+    _option("--intent", metavar="LABEL", help="A label that the replies should have (default: any)."),
 )
 declare(
     "chat",
     "Talk with a support chatbot (AugESC), under supervision.",
     _chat,
     _option("--bot", type=click.Choice(["esconv", "augesc"]), default="esconv", help="Which of the study's two bots."),
-    _option("--model", metavar="URI", help="Another model, as models:/augesc-chatbot@champion."),
-    _option("--save", type=click.Path(), metavar="FILE", help="Append the conversation to this file of JSON Lines."),
-    _option("--pair", metavar="NAME", help="With --save: the name of the participant's pair of conversations."),
+    _option("--model", metavar="URI", help="Another model, such as models:/augesc-chatbot@champion."),
+    _option("--save", type=click.Path(), metavar="FILE", help="Append the conversation to this JSON Lines file."),
+    _option("--pair", metavar="NAME", help="With --save: name of the participant's two conversations."),
 )
 declare(
     "demo",
-    "Make the demo corpus and run the whole pipeline on it.",
+    "Make the demo corpus and run the pipeline on it.",
     _demo,
     *CHOICE,
     *AGAIN,
@@ -343,33 +346,39 @@ declare(
 )
 declare(
     "mlflow",
-    "Serve MLflow's pages, print the link that compares runs.",
+    "Serve MLflow, and print a link that compares the runs.",
     "etl.cli.mlflow_pages:open_mlflow",
-    _option("--port", type=int, default=5000, help="Of the server, on this machine (default 5000)."),
-    _option("--link", "link_only", is_flag=True, help="Only print the link: a server runs already."),
+    _option("--port", type=int, default=5000, help="Port of the server on this machine (default 5000)."),
+    _option("--link", "link_only", is_flag=True, help="Only print the link, for a server that is already running."),
 )
 declare(
     "restore-text",
-    "Restore the texts of an export that refers to OPUS.",
+    "Restore the texts of an export that only refers to OPUS.",
     "etl.cli.restore_text:restore_text",
 )
-declare("doctor", "Print what a local run finds on this machine, with cures.", "etl.cli.doctor:doctor")
+declare("doctor", "Check this machine for local runs, and say what to fix.", "etl.cli.doctor:doctor")
 declare(
     "fetch-data",
-    "Fetch data sets to learn from; list them without NAME.",
+    "Fetch data sets to learn from; without NAME, list them.",
     "etl.cli.fetch_data:fetch_data",
     click.Argument(["names"], nargs=-1, metavar="[NAME]..."),
-    _option("--out", default="data", type=FOLDER, metavar="FOLDER", help="Where to (default data)."),
-    _option("--write", "config", type=FOLDER, metavar="FILE", help="Settings (default: settings.yaml in --out)."),
-    _option("--from", "source", type=FOLDER, metavar="FOLDER", help="Take files that are on disk already."),
-    _option("--language", default="en", metavar="CODE", help="Of opensubtitles (default en)."),
-    _option("--accept", is_flag=True, help="My use of what is not for commercial use is allowed."),
+    _option("--out", default="data", type=FOLDER, metavar="FOLDER", help="Folder to write to (default data)."),
+    _option(
+        "--write",
+        "config",
+        type=FOLDER,
+        metavar="FILE",
+        help="Settings file to write (default: settings.yaml in --out).",
+    ),
+    _option("--from", "source", type=FOLDER, metavar="FOLDER", help="Use files that are already on disk."),
+    _option("--language", default="en", metavar="CODE", help="Language of opensubtitles (default en)."),
+    _option("--accept", is_flag=True, help="Confirm that your use of non-commercial data is allowed."),
     settings=False,
 )
-declare("fetch-jars", "Fetch the jars of local sessions (part of make install).", _fetch_jars, settings=False)
+declare("fetch-jars", "Fetch the jars for local sessions (part of make install).", _fetch_jars, settings=False)
 declare(
     "completion",
-    "Print a script that completes commands, stages and options.",
+    "Print a shell script for tab completion.",
     _completion,
     click.Argument(["shell"], type=click.Choice(["bash", "zsh", "fish"]), default="bash"),
     settings=False,

@@ -45,23 +45,23 @@ class SetupCheck:
 
 
 def doctor(settings: Settings) -> int:
-    """Print what a local run finds; return 0 if all is right, else 2."""
+    """Print what a local run finds; return 0 if all is well, else 2."""
     checks = list(examined(settings))
     print("\n".join(lines(checks)))
     wrong = sum(check.cure is not None for check in checks)
-    print(f"\n{'all is right' if not wrong else f'{wrong} to cure'}")
+    print(f"\n{'all is well' if not wrong else f'{wrong} to fix'}")
     return BAD if wrong else 0
 
 
 def lines(checks: Iterable[SetupCheck]) -> Iterator[str]:
     """Yield the report's lines, at most 80 columns but for a longer path; a cure is on lines of its own."""
     for check in checks:
-        head = f"{'right' if check.cure is None else 'WRONG':6s}{check.what:11s}"
+        head = f"{'ok' if check.cure is None else 'WRONG':6s}{check.what:11s}"
         found = _wrapped(check.finding, WIDTH - len(head)) or [""]
         yield head + found[0]
         yield from (" " * len(head) + line for line in found[1:])
         if check.cure is not None:
-            cure = _wrapped(f"cure: {check.cure}", WIDTH - len(head) - 2)
+            cure = _wrapped(f"fix: {check.cure}", WIDTH - len(head) - 2)
             yield from (" " * (len(head) + 2 * (number > 0)) + line for number, line in enumerate(cure))
 
 
@@ -87,11 +87,9 @@ def examined(settings: Settings) -> Iterator[SetupCheck]:
     yield address_check()
     yield user_check()
     if path := os.environ.get("PYTHONPATH"):
-        yield SetupCheck(
-            "PYTHONPATH", f"{path}: where imports fail, unset it: its modules come before the environment's"
-        )
+        yield SetupCheck("PYTHONPATH", f"{path}: its modules come before the environment's: unset it if imports fail")
     ignored = foreign(os.environ)
-    yield SetupCheck("variables", f"left aside: {', '.join(ignored)}" if ignored else "none of another Spark or Java")
+    yield SetupCheck("variables", f"ignored: {', '.join(ignored)}" if ignored else "none from another Spark or Java")
 
 
 def python_check(found: tuple[int, ...], executable: str) -> SetupCheck:
@@ -148,7 +146,7 @@ def memory_check(memory: int, driver_memory: str | None) -> SetupCheck:
     half = memory >> 21
     given = (driver_memory or "1g").lower()
     heap = int(given[:-1]) << 10 if given[:-1].isdigit() and given.endswith("g") else 0
-    return SetupCheck("memory", finding, f"set spark.driver_memory={half}m, the half of it" if heap > half else None)
+    return SetupCheck("memory", finding, f"set spark.driver_memory={half}m, half of it" if heap > half else None)
 
 
 def gpu_check(devices: Path = Path("/dev")) -> SetupCheck:

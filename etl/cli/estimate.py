@@ -214,7 +214,7 @@ def _print_estimate(
             found[stage.name] = _stage_row(context, stage, runs, sizes, files, gpus)
     print("\n".join(table(found, gpus > 0, terminal_width())))
     if before is None:
-        print("\nIn short runs, tasks take longer for a unit than in long ones, which makes this too much.")
+        print("\nTasks take longer per unit in short runs than in long ones, so this estimate is too high.")
         print("--pilot runs a sample several times in one session, and measures the last runs.")
 
 

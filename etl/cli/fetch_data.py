@@ -122,11 +122,11 @@ def fetch_data(
     if not names:
         for one in known.values():
             say(str(one))
-        say("python -m jobs fetch-data NAME... fetches them; --from FOLDER takes what is on disk")
+        say("python -m jobs fetch-data NAME... fetches them; --from FOLDER uses a copy on disk")
         return 0
     unknown = [name for name in names if name not in known]
     if unknown:
-        raise InputError(f"fetch-data knows no {', '.join(unknown)}: it has {', '.join(known)}")
+        raise InputError(f"fetch-data does not know {', '.join(unknown)}: it has {', '.join(known)}")
     chosen = [known[name] for name in dict.fromkeys(names)]
     for one in chosen:
         say(str(one))
@@ -138,7 +138,7 @@ def fetch_data(
         )
     config = config or out / "settings.yaml"
     if config.exists() and not config.read_text("utf-8", errors="replace").startswith(HEAD.partition(":")[0]):
-        raise InputError(f"{config} was not written by fetch-data: name another file by --write")
+        raise InputError(f"{config} was not written by fetch-data: name another file with --write")
     for one in chosen:
         for file in one.files:
             target = out / one.name / file.name
@@ -172,7 +172,7 @@ def _fetched(one: DataSet, file: DataFile, target: Path) -> str:
             file.name, downloader=pooch.HTTPDownloader(progressbar=find_spec("tqdm") is not None, timeout=SECONDS)
         )
     except (OSError, ValueError) as error:  # those of requests are OSErrors; a ValueError: another file came
-        raise InputError(f"{one.address}/{file.path}: {error}; --from FOLDER takes a copy") from error
+        raise InputError(f"{one.address}/{file.path}: {error}; --from FOLDER uses a copy on disk") from error
     return "fetched" if file.sha256 else f"fetched, not pinned: sha256 {pooch.file_hash(str(target))}"
 
 

@@ -26,7 +26,7 @@ def open_read(settings: Settings, film: str | None, number: int, seed: int = 0) 
         InputError: ``number`` is below 1, or the film has no dialogues.
     """
     if number < 1:
-        raise InputError(f"--n {number}: name a number from 1 on")
+        raise InputError(f"--n {number}: must be at least 1")
     spark = spark_session(settings, "edos-lakehouse read")
     try:
         lakehouse = Lakehouse(spark, settings.lakehouse)

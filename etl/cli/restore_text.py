@@ -41,7 +41,7 @@ def restore_text(settings: Settings) -> int:
         folders = Folders(spark)
         manifest = read_manifest(folders, source)
         if manifest is None or manifest.text != "references":
-            raise InputError(f"{source} is no export with references: it needs its export.json")
+            raise InputError(f"{source} is not an export with references: it has no export.json")
         if lakehouse.identity(FILES) is None:
             raise InputError("subtitles.files does not exist: read your OPUS copy first, run --to ingest_subtitles")
         folder = settings.publishing.folder or f"{source}-with-text"

@@ -14,7 +14,7 @@ from etl.pipeline.locations import tracking_uri
 from etl.pipeline.runner import StageError
 from etl.pipeline.tables import TABLES
 
-AGAIN = "run again to go on"
+AGAIN = "run again to continue"
 SCRATCH = "spark.conf.spark.local.dir"
 STORE = "mlflow.tracking_uri"
 
@@ -37,7 +37,7 @@ class KnownError:
 FAULTS = (
     KnownError(
         r"No space left on device|Disk quota exceeded|os error (28|122)\b",
-        "no space is left on the disk of {full}",
+        "no space left on the disk of {full}",
         f"free some, and {AGAIN}",
     ),
     KnownError(
@@ -54,13 +54,13 @@ FAULTS = (
     KnownError(
         r"FileNotFoundException|FAILED_READ_FILE|DELTA_(FILE|CHANGE_DATA_FILE)_NOT_FOUND|DELTA_TRUNCATED_TRANS",
         "table {table} lacks its file {file}",
-        f"restore the file, or delete {{folder}}, and {AGAIN}: its stage makes the table anew",
+        f"restore the file, or delete {{folder}}, and {AGAIN}: its stage makes the table again",
     ),
     KnownError(
         r"DamagedLogError|Json(Parse|EOF)Exception|M(ismatched|alformed)InputException|is not a Parquet file"
         r"|DELTA_(STATE_RECOVER_ERROR|VERSIONS_NOT_CONTIGUOUS|MISSING_TRANSACTION_LOG)",
         "the log of table {table} is damaged ({root})",
-        f"restore {{folder}}/_delta_log, or delete {{folder}}, and {AGAIN}: its stage makes the table anew",
+        f"restore {{folder}}/_delta_log, or delete {{folder}}, and {AGAIN}: its stage makes the table again",
     ),
     KnownError(
         r"UNRESOLVED_COLUMN|CANNOT_UP_CAST|SchemaMismatchError|DeltaTableFeatureException|InvalidProtocolVersion"
@@ -72,7 +72,7 @@ FAULTS = (
     KnownError(
         r"SQLITE_NOTADB|SQLITE_CORRUPT|sqlite3\.DatabaseError|^CommandError|no such table: |out-of-date database",
         "the MLflow store {store} is damaged",
-        f"restore it, or delete it, and {AGAIN}: trainings make their models anew",
+        f"restore it, or delete it, and {AGAIN}: trainings make their models again",
     ),
     KnownError(
         r"StackOverflowError",
@@ -84,14 +84,14 @@ FAULTS = (
         r"Py4JNetworkError|Answer from Java side is empty|trying to connect to the Java server|Java gateway process"
         r"|SparkContext was shut down|on a stopped SparkContext",
         "Spark's Java process ended",
-        f"a signal or lack of memory mostly ends it; {AGAIN}; if it ends again, `python -m jobs doctor` tells what it "
-        "had: a heap that fits needs free memory beside it",
+        f"usually a signal or lack of memory ends it; {AGAIN}; if it ends again, `python -m jobs doctor` shows the "
+        "memory: Java needs some beside its heap",
     ),
     KnownError(
         r"OutOfMemoryError|ExecutorLostFailure|Python worker (exited unexpectedly|failed to connect back)"
         r"|Lost executor|Executor heartbeat timed out|exit code 137",
         "a worker process ended",
-        f"a signal or lack of memory mostly ends it; {AGAIN}, with fewer cores in spark.master or a smaller "
+        f"usually a signal or lack of memory ends it; {AGAIN}, with fewer cores in spark.master or a smaller "
         "models.batch_size if it ends again",
     ),
 )

@@ -226,8 +226,8 @@ def idle_gpus(local: bool, gpus: int) -> list[str]:
     if not local or not gpus:
         return []
     return [
-        f"this machine has {gpus} GPU{'' if gpus == 1 else 's'}, which tasks of a local session do not get: models "
-        "answer on the CPU (trainings use the GPU); docs/clusters.md says how to start a cluster on one machine"
+        f"this machine has {gpus} GPU{'' if gpus == 1 else 's'}, but tasks of a local session get none: models answer "
+        "on the CPU, only trainings use the GPU (docs/clusters.md: how to start a cluster on one machine)"
     ]
 
 

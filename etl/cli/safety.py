@@ -24,14 +24,14 @@ class GateRates(NamedTuple):
     def notice(self) -> str:
         """What a person is told before the conversation."""
         return (
-            f"Danger is looked for in each line: {self.recall:.0%} of the lines of danger in our test were found, and "
-            f"{self.false_alarms:.1%} of the lines of everyday talk raised a false alarm (docs/safety.md)."
+            f"Each line is checked for signs of danger. In our tests, {self.recall:.0%} of dangerous lines were found, "
+            f"and {self.false_alarms:.1%} of lines of everyday talk raised a false alarm (docs/safety.md)."
         )
 
 
 MEASURED_GATE = GateRates(0.771, 0.143)
 MEASURED_PHRASES = GateRates(0.241, 0.003)
-PHRASES_ALONE = f"There is no sentence encoder, phrases alone are known. {MEASURED_PHRASES.notice}"
+PHRASES_ALONE = f"There is no sentence encoder, so only the phrases are used. {MEASURED_PHRASES.notice}"
 
 
 def safe_conversation(settings: Settings) -> SafeConversation:

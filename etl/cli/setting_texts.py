@@ -10,7 +10,7 @@ from conf.taxonomy import GOEMOTIONS_NAME, EmotionTaxonomy, Taxonomy, load_emoti
 from etl.pipeline.stages import setting
 
 COMMON = {
-    "driver_memory": "memory of the driver, as 4g; null: Spark's default",
+    "driver_memory": "memory of the driver, such as 4g; null: Spark's default",
     "dropout": "share of activations that are set to 0 in training",
     "ed": "for queries from EmpatheticDialogues",
     "emotion_classifier": "the classifier of turns with their history (EDOS 3.3.1)",
@@ -18,7 +18,7 @@ COMMON = {
     "heads": "attention heads",
     "hidden": "size of the hidden states",
     "items_per_hit": "items of one HIT",
-    "languages": "codes in the paths of OPUS that are read; others are left out",
+    "languages": "language codes to read, as in OPUS's paths; others are left out",
     "least_utterances": "utterances of a conversation, at least",
     "longest": "words of an utterance, at most",
     "max_iterations": "iterations of the optimizer, at most",
@@ -34,7 +34,7 @@ COMMON = {
     "reply_steered": "the generator that is told the intent of its reply (ours)",
     "shuffle_partitions": "partitions of joins and aggregations; null: Spark's default",
     "temperature": "of sampling; below 1, likely tokens become likelier",
-    "top_p": "sampled are the likeliest tokens with this sum of probabilities",
+    "top_p": "sample from the likeliest tokens that add up to this probability",
     "turn_segmenter": "the model that finds changes of speaker (EDOS 3.1)",
     "weak_labeler": "the classifier of single turns (EDOS 3.1)",
 }

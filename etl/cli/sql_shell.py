@@ -119,7 +119,7 @@ def _duckdb_reads(settings: Settings) -> bool:
 def _in_duckdb(settings: Settings, statements: str | None, as_csv: bool) -> int:
     root = local_path(settings.lakehouse.root)
     if root is None or settings.lakehouse.catalog is not None:
-        raise InputError(f"DuckDB reads tables in local folders, not {settings.lakehouse.root}: take --engine spark")
+        raise InputError(f"DuckDB reads tables in local folders, not {settings.lakehouse.root}: use --engine spark")
     try:
         from etl.cli.duckdb_shell import open_shell, run_statements
         from etl.publishing.without_spark import connect

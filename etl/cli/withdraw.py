@@ -70,7 +70,7 @@ def withdraw_with(
     others = [one for one in lakehouse.sets() if one != settings.lakehouse.set]
     if others or settings.lakehouse.set:
         left = ", ".join([*others, *(["the one without a name"] if settings.lakehouse.set else [])])
-        print(f"other sets follow when they are run again with their settings: {left}")
+        print(f"other sets change when you run them again with their settings: {left}")
 
 
 def _outcome_line(names: str, files: int, undo: bool) -> str:

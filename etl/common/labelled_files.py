@@ -80,7 +80,7 @@ def files_under(paths: Sequence[str], endings: Sequence[str], setting: str) -> N
         files = sorted(one for one in place.glob("*") if one.is_file() and not one.name.startswith((".", "_")))
         inside = [one.resolve() for one in files if one.name.lower().endswith(tuple(endings))]
         if not inside:
-            raise InputError(f"{setting}: {path} is no file, and no folder with {', '.join(endings)} files")
+            raise InputError(f"{setting}: {path} is neither a file nor a folder with {', '.join(endings)} files")
         found += inside
         unknown += [one.resolve() for one in files if not one.name.lower().endswith(tuple(endings))]
     found = list(dict.fromkeys(found))
@@ -215,7 +215,7 @@ def usable_files(paths: Sequence[str], columns: Collection[str], setting: str) -
         raise InputError(f"{setting} is empty: name one or more files ({', '.join(ROWS)})")
     for path in paths:
         if not Path(path).exists():
-            raise InputError(f"{setting}: {path} is not there")
+            raise InputError(f"{setting}: {path} does not exist")
     files = files_under(paths, ROWS, setting)
     headers = {name: _header(name, path, columns) for name, path in files.paths.items()}
     bad = [(name, row.fault or "", row.detail) for name, row in headers.items() if row.fault is not None]

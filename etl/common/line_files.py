@@ -89,7 +89,7 @@ def one_file(path: str | None, names: Sequence[str], *, unit: str, setting: str)
     place = Path(path)
     places = [place] if place.is_file() else [inside for name in names if (inside := place / name).is_file()]
     if not places:
-        raise InputError(f"{setting}: {path} is no file, and has no {' or '.join(names)}")
+        raise InputError(f"{setting}: {path} is not a file, and has no {' or '.join(names)}")
     found = Parts()
     found.lines[""] = read_lines(places[0], unit, found.unread, setting)
     return found

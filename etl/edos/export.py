@@ -140,7 +140,7 @@ def publish(run: StageRun, made_with: MadeWith) -> str:
     if written != finished:
         raise InputError(
             f"{finished - written:,} of {finished:,} finished dialogues are not in subtitles.clean_dialogues: "
-            "run the stages before"
+            "run the earlier stages"
         )
     folders.write_text(f"{folder}/{SETTINGS}", made_with.to_yaml(run.lakehouse.set))
     findings = gather(run.spark, run.tracking, subtitles, edos, CARD_VIEWS)

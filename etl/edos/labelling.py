@@ -35,7 +35,7 @@ def labelling_batch(tasks: Sequence[Mapping[str, Any]], taxonomy: Taxonomy, post
         InputError: the URL is invalid.
     """
     if post_to is not None and not re.match(r"^https?://[^\s'\";<>]+$", post_to):
-        raise InputError(f"edos.annotation.post_to: {post_to!r} is no http or https address")
+        raise InputError(f"edos.annotation.post_to: {post_to!r} is not an http or https address")
     question = Question(
         id=LABEL,
         kind="choice",

@@ -69,7 +69,7 @@ def quiz_items(hits: DataFrame, pool: DataFrame, each: int, seed: int) -> DataFr
     size = pool.count()
     if size < each:
         raise InputError(
-            f"edos.empathetic_dialogues: {size} situations are fit for a quiz, a HIT needs {each}: give situations "
+            f"edos.empathetic_dialogues: {size} situations fit a quiz, but a HIT needs {each}: give situations "
             "with labels of edos.taxonomy, or set edos.annotation.quiz_per_hit=0"
         )
     known = [row[0] for row in pool.select("quiz_label").distinct().orderBy("quiz_label").collect()]

@@ -34,7 +34,7 @@ class HitRules(Part):
 class Posting(Part):
     """The posting of HITs to workers."""
 
-    reward: float = Field(0.40, ge=0, description="EDOS 7: dollars a HIT")
+    reward: float = Field(0.40, ge=0, description="EDOS 7: dollars per HIT")
     folder: str | None = Field(None, description="of the exported files; null: annotation/ beside the tables")
     post_to: str | None = Field(None, description="URL that the page sends answers to; null: it offers a download")
 
@@ -42,16 +42,16 @@ class Posting(Part):
 class AnswerRules(Part):
     """The rules by which workers' answers are counted."""
 
-    batches: tuple[str, ...] = outside((), description="key files of the batches that went out, or folders of them")
+    batches: tuple[str, ...] = outside((), description="key files of the batches sent out, or folders of them")
     answers: tuple[str, ...] = outside(
         (), description="the page's answer files (.json, .jsonl, .csv), or folders of them"
     )
-    known_workers: tuple[str, ...] = Field((), description="whose answers count; empty: everybody's")
-    keep_half_done: bool = Field(False, description="answers of HITs that were not done to their end count, too")
+    known_workers: tuple[str, ...] = Field((), description="workers whose answers count; empty: all")
+    keep_half_done: bool = Field(False, description="also count answers of unfinished HITs")
 
 
 class AnnotationSettings(AnswerRules, Posting, HitRules, ReadabilityRules):
-    bonus: float = Field(0.10, ge=0, description="EDOS 7: dollars for a quiz passed")
+    bonus: float = Field(0.10, ge=0, description="EDOS 7: dollars per passed quiz")
 
 
 class ReportSettings(Section):
@@ -63,14 +63,14 @@ class ReportSettings(Section):
 class Pool(Part):
     """The clean dialogues that labels are looked for in."""
 
-    enabled: bool = Field(True, description="false: nothing is taken from the clean dialogues, released rows stay")
+    enabled: bool = Field(True, description="false: take nothing from the clean dialogues; released rows stay")
     pool_share: float = Field(1.0, gt=0, le=1, description="share of the clean dialogues, by content hash, nested")
 
 
 class ExpansionSettings(Pool):
     """EDOS 3.3. Thresholds are cosines and belong to ``models.sentence_encoder``: another encoder, another scale."""
 
-    floor: float = Field(0.85, gt=0, le=1, description="ours: matches are stored from here on")
+    floor: float = Field(0.85, gt=0, le=1, description="ours: lowest similarity that is stored")
     search_from: SearchFrom = Field(
         "train",
         description="splits of the crowd's labels whose similar dialogues are looked for; the authors' script takes"
@@ -78,7 +78,7 @@ class ExpansionSettings(Pool):
     )
     threshold: float = Field(0.92, gt=0, le=1, description="EDOS 3.3, C: similar to a dialogue of the crowd")
     again_threshold: float = Field(0.90, gt=0, le=1, description="similar to a self-labelled one (released rows)")
-    held_out_threshold: float = Field(0.92, gt=0, le=1, description="from here on near a held-out row: left out")
+    held_out_threshold: float = Field(0.92, gt=0, le=1, description="rows this similar to a held-out row are left out")
 
     @model_validator(mode="after")
     def floor_is_lowest(self) -> "ExpansionSettings":
@@ -91,7 +91,7 @@ class SelfLabelRules(Part):
     """The rules by which the first classifier's answers become labels."""
 
     confidence: float | None = Field(
-        None, ge=0, le=1, description="least confidence; paper: 0.9 (EDOS 3.3); released rows: null, any (from 0.64)"
+        None, ge=0, le=1, description="lowest confidence; paper: 0.9 (EDOS 3.3); released rows: null, any (from 0.64)"
     )
     per_class: int | None = Field(
         100, ge=1, description="the most confident of each class; released rows: 100; paper: null, all"
@@ -141,7 +141,7 @@ class WorthWeights(Part):
     certainty: float = Field(2.0, ge=0, description="ours: the probability that all its borders are right")
     content: float = Field(1.0, ge=0, description="ours: how much it says")
     exchange: float = Field(3.0, ge=0, description="ours: how many turns take up the turn before")
-    variety: float = Field(1.0, ge=0, description="ours: the share of turns that are no formulas")
+    variety: float = Field(1.0, ge=0, description="ours: the share of turns that are not formulas")
 
 
 class ChoiceRules(Part):
@@ -157,8 +157,9 @@ class ChoiceRules(Part):
     )
     dialogue_confidence: DialogueConfidence = Field(
         "mean",
-        description="how turns' weak confidences make a dialogue's; the paper does not say, but its choice is shorter"
-        " (2.83 turns) than its pool (4.75), as by the mean, and more by the minimum; by the maximum it is longer",
+        description="how a dialogue's confidence comes from its turns' weak confidences; the paper does not say, but "
+        "its chosen dialogues are shorter (2.83 turns) than its pool (4.75), which fits the mean, and the minimum even "
+        "more; the maximum chooses longer ones",
     )
     choice: Choice = Field(
         "emotion",
@@ -167,7 +168,7 @@ class ChoiceRules(Part):
     )
     not_emotions: tuple[str, ...] = Field(
         ("neutral", "questioning"),
-        description="labels whose confidence makes no dialogue emotional; none: the confidence alone decides",
+        description="labels that do not make a dialogue emotional, however confident; none: confidence alone decides",
     )
     worth: WorthWeights = added(WorthWeights())
 
@@ -238,7 +239,7 @@ class PublishingSettings(Section):
     name: str = Field("edos", pattern=r"[A-Za-z0-9][A-Za-z0-9_.-]{0,60}", description="the data set's name and folder")
     folder: str | None = Field(None, description="null: <lakehouse.root>/exports/<name>, -<lakehouse.set> after it")
     text: Literal["included", "references"] = Field(
-        "included", description="references: sentence numbers of OPUS in place of the films' text"
+        "included", description="references: OPUS's sentence numbers instead of the films' text"
     )
     spelling: Literal["plain", "tokens"] = Field(
         "plain", description="of the texts: don't know. as people write, or don 't know . as in OPUS"
@@ -270,7 +271,9 @@ class DialogueClassifierSettings(ClassifierOptions):
     name: str
     epochs: int = Field(10, ge=1)
     warmup_share: float = Field(0.0, ge=0, le=1)
-    decay: Literal["linear", "none"] = Field("none", description="of the rate after the warm-up: to 0, or none")
+    decay: Literal["linear", "none"] = Field(
+        "none", description="how the rate falls after the warm-up: to 0, or not at all"
+    )
     label_smoothing: float = Field(0.0, ge=0, lt=1, description="share of the target spread over all labels")
     effective_batch: int = Field(256, description="EDOS C")
     start_token: bool = Field(

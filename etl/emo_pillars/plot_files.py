@@ -26,7 +26,7 @@ def read_stories(path: str) -> Iterator[Story]:
     """
     place = Path(path)
     if not place.exists():
-        raise InputError(f"{_SETTING}: {path} is not there")
+        raise InputError(f"{_SETTING}: {path} does not exist")
     found = 0
     fault = ""
     for file in [place] if place.is_file() else sorted(item for item in place.iterdir() if item.is_file()):

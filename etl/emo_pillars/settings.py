@@ -88,8 +88,10 @@ class TransferSettings(Section):
 
     seeds: tuple[int, ...] = Field((13, 14, 15), min_length=1, description="5.1.2: three runs on GoEmotions")
     folds: int = Field(5, ge=2, description="5.1.3: of ISEAR's reports, by their text's hash")
-    folds_run: int | None = Field(None, ge=1, description="ours: only the first so many folds; null: all")
-    fold_seeds: int = Field(1, ge=1, description="ours: so many of the seeds, the first ones, for each fold of ISEAR")
+    folds_run: int | None = Field(None, ge=1, description="ours: run only this many folds; null: all")
+    fold_seeds: int = Field(
+        1, ge=1, description="ours: how many of the seeds, from the first, run on each fold of ISEAR"
+    )
     training_share: float = Field(
         1.0, gt=0, le=1, description="ours: of a task's training rows that are used, by content hash; of all models"
     )
@@ -133,7 +135,7 @@ class MarkerRules(Part):
     marker_share: float = fixed(
         0.05, ge=0, le=1, description="Emo Pillars G: of a marker's occurrences with an emotion"
     )
-    marker_count: int = Field(5, ge=1, description="ours: a rarer word is no marker")
+    marker_count: int = Field(5, ge=1, description="ours: fewest occurrences of a marker")
 
 
 class TopicQuery(Part):
@@ -149,7 +151,9 @@ class AnalysisSettings(TopicQuery, MarkerRules, TopicSample, Samples):
     """The samples of the analysis, all drawn by hash (Emo Pillars 7, G, H)."""
 
     topic_similarity: float = fixed(0.6, ge=0, le=1, description="Emo Pillars 7: cosine of an edge, above it")
-    large_topic: int = Field(20, ge=1, description="ours: utterances of a topic that is named; Emo Pillars H has 20")
+    large_topic: int = Field(
+        20, ge=1, description="ours: fewest utterances of a topic that gets a name; Emo Pillars H has 20"
+    )
     topic_examples: int = fixed(200, ge=1, description="Emo Pillars 7: examples nearest to the query")
     comment: str = fixed(
         "Am I the only one here who has goose pimples all over?", description="Figure 6, in our words: a short comment"
@@ -186,7 +190,7 @@ class PlotRules(Part):
     """The plots to take, and the length of their texts."""
 
     plot_limit: int | None = Field(2_000, ge=1, description="Emo Pillars 4: plots taken, by content hash; null: all")
-    plot_words: int = Field(3_000, ge=50, description="ours: words and marks of a plot that a prompt holds; cut beyond")
+    plot_words: int = Field(3_000, ge=50, description="ours: words and marks of a plot in a prompt; the rest is cut")
     english_share: float = fixed(0.5, ge=0, le=1, description="ours: least share of a plot's words that are English")
 
 
@@ -200,7 +204,7 @@ class UtterancePrompt(Part):
 class ExampleRules(Part):
     """The labels and utterances of the data set, and its splits."""
 
-    least_level: float = Field(0.3, ge=0, le=1, description="Emo Pillars 4: labels from here on are kept")
+    least_level: float = Field(0.3, ge=0, le=1, description="Emo Pillars 4: lowest level of a label that is kept")
     split_by: Literal["plot", "utterance"] = Field(
         "plot",
         description="ours: utterance where fewer plots than some fifty leave a split empty; Tables 1 and 5 "
@@ -259,12 +263,15 @@ class EmoPillarsSettings(SentenceFiles, ExampleRules, UtterancePrompt, PlotRules
     )
     top_labels: int = Field(5, ge=1, le=28, description="Emo Pillars B: soft labels of an utterance")
     near_duplicate: float | None = Field(
-        0.8, gt=0, le=1, description="ours: Jaccard from which one of two utterances goes; null: none goes"
+        0.8,
+        gt=0,
+        le=1,
+        description="ours: of two utterances with this Jaccard similarity or more, one goes; null: both stay",
     )
     prompt_order: Literal["plain", "shared"] = Field(
         "plain",
         description="ours: shared puts what all prompts for utterances or labels have in common before what differs, "
-        "which llama.cpp then computes once",
+        "so that llama.cpp computes it once",
     )
     rewrite_prompt: Literal["plain", "example"] = Field(
         "plain", description="ours: example shows two rewritten utterances first, for models of few parameters"
@@ -296,8 +303,8 @@ class MultiLabelSettings(ClassifierOptions):
     """Emo Pillars 5.1.1: AdamW as transformers has it, no early stopping."""
 
     epochs: int = Field(10, ge=1)
-    batch_size: int = Field(64, ge=1, description="rows a step on one device")
-    effective_batch: int = Field(64, ge=1, description="rows an update, by accumulation")
+    batch_size: int = Field(64, ge=1, description="rows per step on one device")
+    effective_batch: int = Field(64, ge=1, description="rows per update, by accumulation")
     max_tokens: int = Field(128, ge=8)
     warmup_share: float = Field(0.0, ge=0, le=1)
     beta2: float = fixed(0.999, description="AdamW as transformers has it")
@@ -325,8 +332,8 @@ class ContextualSettings(NamedMultiLabelSettings):
 
     name: str = "emo-pillars-contextual"
     max_tokens: int = Field(512, ge=8)
-    batch_size: int = Field(32, ge=1, description="rows a step on one device")
-    effective_batch: int = Field(32, ge=1, description="rows an update, by accumulation")
+    batch_size: int = Field(32, ge=1, description="rows per step on one device")
+    effective_batch: int = Field(32, ge=1, description="rows per update, by accumulation")
 
 
 class ContextualRewrittenSettings(ContextualSettings):
@@ -337,16 +344,16 @@ class GoemotionsSettings(MultiLabelSettings):
     """Emo Pillars 5.1.2."""
 
     epochs: int = Field(3, ge=1)
-    batch_size: int = Field(16, ge=1, description="rows a step on one device")
-    effective_batch: int = Field(16, ge=1, description="rows an update, by accumulation")
+    batch_size: int = Field(16, ge=1, description="rows per step on one device")
+    effective_batch: int = Field(16, ge=1, description="rows per update, by accumulation")
 
 
 class IsearSettings(MultiLabelSettings):
     """Emo Pillars 5.1.3."""
 
     epochs: int = Field(8, ge=1)
-    batch_size: int = Field(4, ge=1, description="rows a step on one device")
-    effective_batch: int = Field(4, ge=1, description="rows an update, by accumulation")
+    batch_size: int = Field(4, ge=1, description="rows per step on one device")
+    effective_batch: int = Field(4, ge=1, description="rows per update, by accumulation")
     max_tokens: int = Field(512, ge=8)
 
 
@@ -355,8 +362,8 @@ class EmocontextSettings(MultiLabelSettings):
 
     epochs: int = Field(3, ge=1)
     max_tokens: int = Field(512, ge=8)
-    batch_size: int = Field(32, ge=1, description="rows a step on one device")
-    effective_batch: int = Field(32, ge=1, description="rows an update, by accumulation")
+    batch_size: int = Field(32, ge=1, description="rows per step on one device")
+    effective_batch: int = Field(32, ge=1, description="rows per update, by accumulation")
 
 
 class TunedEmocontextSettings(EmocontextSettings, NamedMultiLabelSettings):

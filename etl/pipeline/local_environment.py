@@ -40,7 +40,7 @@ def take_local_environment(settings: Settings) -> None:
     home = java_home(settings.spark.java_home)
     aside = foreign(environ)
     if ignored := [name for name in aside if name not in _reported]:
-        print(f"edos-lakehouse: not used by local sessions: {', '.join(ignored)}", file=sys.stderr)
+        print(f"edos-lakehouse: ignored in local sessions: {', '.join(ignored)}", file=sys.stderr)
         _reported.update(ignored)
     for name in aside:
         del environ[name]

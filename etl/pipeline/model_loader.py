@@ -102,7 +102,7 @@ def resolve(
         InputError: the model does not exist, has no safetensors or GGUF, or its weights differ from the pinned ones.
     """
     if uri is None:
-        raise InputError("a model that this needs is null in the settings: name one under models")
+        raise InputError("this needs a model that is null in the settings: name one under models")
     scheme, separator, name = uri.partition(":")
     if not separator or not name:
         raise InputError(f"model {uri!r}: not a model URI: use {schemes()}")

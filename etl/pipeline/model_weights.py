@@ -47,7 +47,7 @@ def _check_tensors(file: Path) -> None:
         with safe_open(file, "np") as content:
             names = list(content.keys())
     except (OSError, ValueError, SafetensorError) as error:
-        raise InputError(f"{file}: no safetensors file that can be used ({message_line(error)}): {CURE}") from None
+        raise InputError(f"{file}: not a usable safetensors file ({message_line(error)}): {CURE}") from None
     if not names:
         raise InputError(f"{file}: no tensors in it: {CURE}")
 

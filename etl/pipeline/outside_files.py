@@ -51,7 +51,7 @@ def is_absent(place: str) -> bool:
 def not_there(key: str, path: str) -> str:
     """Return the message about a setting that names nothing."""
     searched = "" if path.startswith(("/", "file:/")) else " (seen from the folder that you are in)"
-    return f"{key} names {path}, which is not there{searched}"
+    return f"{key} names {path}, which does not exist{searched}"
 
 
 def file_digest(path: Path) -> str:

@@ -377,7 +377,7 @@ class PipelineContext:
         writers = [one.name for one in REGISTRY.values() if one.writes == table or one.quarantine == table]
         first = f"{' or '.join(writers)} first" if writers else "the stages before it"
         raise InputError(
-            f"{stage.name} reads {table.name}, which is not there: run {first} "
+            f"{stage.name} reads {table.name}, which does not exist: run {first} "
             f"(`python -m jobs run --to {stage.name}` runs all that it needs)"
         )
 
@@ -463,11 +463,11 @@ class PipelineContext:
             try:
                 self.resolve(stage.writes)
             except InputError as error:
-                return f"its model is not there: {error}"
+                return f"its model is missing: {error}"
             return None
         assert stage.writes is not None
         if self.lakehouse.identity(stage.writes) is None:
-            return f"{stage.writes.name} is not there"
+            return f"{stage.writes.name} does not exist"
         identity = self.output_identity(stage, last.rows_quarantined or 0)
         same = identity == last.output_version
         if not same:

@@ -156,7 +156,7 @@ def run_lease(spark: SparkSession, settings: Settings, say: Callable[[str], None
                 raise
             except Exception as error:  # of the package, of the network, or of a store without conditional writes
                 place = without_user_info(root)
-                say(f"{place} cannot be locked ({reason_of(error)}): see that one run at a time works there")
+                say(f"{place} cannot be locked ({reason_of(error)}): make sure that only one run at a time works there")
         yield require
 
 

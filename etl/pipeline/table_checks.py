@@ -120,7 +120,7 @@ def _damage(folder: Path, with_files: bool) -> str | None:
         try:
             found = Path(name).stat().st_size
         except OSError:
-            return f"{Path(name).name} is not there"
+            return f"{Path(name).name} does not exist"
         if found != size:
             return f"{Path(name).name} has {found} bytes, {size} were written"
     return None

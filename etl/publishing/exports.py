@@ -136,7 +136,7 @@ def replaced_folder(run: StageRun, settings: ExportLocation, setting: str, own: 
 def refuse_foreign(folders: Folders, folder: str, setting: str = "publishing.folder") -> None:
     """Raise an InputError where the folder of a setting, which an export replaces, has files but no manifest."""
     if folders.entries(folder) and read_manifest(folders, folder) is None:
-        raise InputError(f"{folder} holds files that are no export: set {setting} to an empty folder")
+        raise InputError(f"{folder} has files that are not an export: set {setting} to an empty folder")
 
 
 def is_complete(folders: Folders, folder: str, manifest: Manifest) -> bool:
@@ -199,7 +199,7 @@ def write_export(
     counted = {row["split"]: row["count"] for row in rows.groupBy("split").count().collect()}
     pieces = {split: max(1, math.ceil(counted[split] / per_file)) for split in SPLITS if split in counted}
     if not pieces:
-        raise InputError(f"there are no {what.name} to publish: run the stages before")
+        raise InputError(f"there are no {what.name} to publish: run the earlier stages")
     counts = F.create_map(*(F.lit(value) for pair in pieces.items() for value in pair))
     piece = F.pmod(F.xxhash64(what.key), counts[F.col("split")]).cast("int")
     placed = rows.withColumn("piece", piece).repartition(sum(pieces.values()), "split", "piece")

@@ -17,7 +17,7 @@ class ReplyRows(Section):
         6, description="ours: a reply of so many words that a held-out split has, too, is not learnt from"
     )
     near_jaccard: float | None = Field(
-        0.6, gt=0, le=1, description="ours: dialogues so alike do not stand in two splits; null: not looked for"
+        0.6, gt=0, le=1, description="ours: dialogues this similar are never in two splits; null: not checked"
     )
 
 
@@ -36,7 +36,7 @@ class ReplyNetwork(Section):
     hidden: int = Field(300, ge=2)
     feed_forward: int = Field(1_200, ge=1)
     dropout: float = Field(0.1, ge=0, lt=1)
-    max_tokens: int = Field(100, ge=8, description="of a history, cut from the left, and of a reply")
+    max_tokens: int = Field(100, ge=8, description="most tokens of a history (cut from the left) and of a reply")
     tied_embeddings: bool = Field(True, description="one matrix for encoder, decoder and output")
     norm: Literal["after", "before"] = Field(
         "after",
@@ -47,7 +47,7 @@ class ReplyNetwork(Section):
     @model_validator(mode="after")
     def heads_share_the_hidden_size(self) -> "ReplyNetwork":
         if self.hidden % self.heads:
-            raise ValueError(f"hidden is no multiple of heads: {self.hidden} and {self.heads}")
+            raise ValueError(f"hidden is not a multiple of heads: {self.hidden} and {self.heads}")
         return self
 
 
@@ -65,9 +65,9 @@ class SteeringRequests(Part):
     """The intents that a steered generator is asked for."""
 
     contexts: int = Field(
-        200, ge=1, description="ours: histories that each intent is asked for; with fewer than 200 the view says so"
+        200, ge=1, description="ours: histories for each intent; the view says so if there are fewer than 200"
     )
-    intents: tuple[str, ...] = Field((), description="ours: those that are asked for; empty: all labels")
+    intents: tuple[str, ...] = Field((), description="ours: intents to ask for; empty: all labels")
 
 
 class ReplyEvaluation(SteeringRequests):
@@ -99,14 +99,21 @@ class ReplyTraining(TrainingOptions):
 
     name: str = Field("edos-reply-pretrained", description="in the MLflow registry")
     epochs: int = Field(50, ge=1, description="Table 10; at most")
-    patience: int | None = Field(2, ge=1, description="ours: end after so many epochs without a lower loss; null: none")
+    patience: int | None = Field(
+        2, ge=1, description="ours: stop after this many epochs without a lower loss; null: never"
+    )
     learning_rate: float = Field(5e-5, gt=0, description="EDOS E")
-    decay: Literal["linear", "none"] = Field("none", description="of the rate after the warm-up: to 0, or none")
-    warmup_steps: int = Field(0, ge=0, description="updates in which the rate rises from 0")
-    batch_size: int = Field(64, ge=1, description="rows a step on one device")
-    effective_batch: int = Field(512, ge=1, description="EDOS E: rows an update, by accumulation")
+    decay: Literal["linear", "none"] = Field(
+        "none", description="how the rate falls after the warm-up: to 0, or not at all"
+    )
+    warmup_steps: int = Field(0, ge=0, description="updates over which the rate rises from 0")
+    batch_size: int = Field(64, ge=1, description="rows per step on one device")
+    effective_batch: int = Field(512, ge=1, description="EDOS E: rows per update, by accumulation")
     validation_rows: int | None = Field(
-        None, ge=1, description="and as many test rows, by content hash; null: all (evaluation has its own number)"
+        None,
+        ge=1,
+        description="validation rows, and as many test rows, by content hash; null: all (replies.evaluation.examples "
+        "limits the evaluation)",
     )
 
 
@@ -125,11 +132,11 @@ class CausalReplyTraining(ReplyTraining):
 
     name: str = "edos-reply-causal"
     epochs: int = Field(3, ge=1)
-    patience: int | None = Field(1, ge=1, description="end after so many epochs without a lower loss; null: none")
+    patience: int | None = Field(1, ge=1, description="stop after this many epochs without a lower loss; null: never")
     learning_rate: float = Field(5e-5, gt=0)
     decay: Literal["linear", "none"] = "linear"
-    batch_size: int = Field(16, ge=1, description="rows a step on one device")
-    effective_batch: int = Field(64, ge=1, description="rows an update, by accumulation")
+    batch_size: int = Field(16, ge=1, description="rows per step on one device")
+    effective_batch: int = Field(64, ge=1, description="rows per update, by accumulation")
 
 
 class SteeredReplyTraining(ReplyTraining):
@@ -137,4 +144,6 @@ class SteeredReplyTraining(ReplyTraining):
 
     name: str = "edos-reply-steered"
     epochs: int = Field(20, ge=1)
-    unasked_share: float = Field(0.1, ge=0, lt=1, description="of the rows, by content hash: learnt without intent")
+    unasked_share: float = Field(
+        0.1, ge=0, lt=1, description="share of the rows, by content hash, learned without intent"
+    )

@@ -135,7 +135,7 @@ def cue_table(path: Path) -> Iterator[Episode]:
             sure = float(row.get("match") or 1) >= MIN_MATCH
             times = int(row["start_ms"]), int(row["end_ms"])
         except (ValueError, TypeError):
-            raise InputError(f"{path}: row {rows.line_num} has a time or match that is no number") from None
+            raise InputError(f"{path}: row {rows.line_num} has a time or match that is not a number") from None
         scene, _, number = (row.get("utterance") or "").partition("-")
         utterance = (int(scene), int(number)) if scene.isdigit() and number.isdigit() else None
         episode.cues.append(
@@ -180,7 +180,7 @@ def _rttm(path: Path) -> Iterator[tuple[int, int, str]]:
             start, length = round(1000 * float(parts[3])), round(1000 * float(parts[4]))
             yield start, start + length, parts[7]
         except (IndexError, ValueError, OverflowError):
-            raise InputError(f"{path}: line {number} is no SPEAKER line of RTTM") from None
+            raise InputError(f"{path}: line {number} is not a SPEAKER line of RTTM") from None
 
 
 TV4DIALOG = "withSpkr"

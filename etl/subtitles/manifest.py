@@ -187,7 +187,7 @@ def _pieces(source: str, languages: Sequence[str], spark: SparkSession) -> list[
     try:
         return pieces_of(source, languages, enough=4 * cores(spark))
     except FileNotFoundError as error:
-        raise InputError(f"{source} is not there: correct subtitles.sources") from error
+        raise InputError(f"{source} does not exist: correct subtitles.sources") from error
     except (OSError, ValueError, pa.ArrowException) as error:
         raise InputError(f"{source} cannot be listed ({message_line(error)}): correct subtitles.sources") from error
 

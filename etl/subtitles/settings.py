@@ -77,13 +77,13 @@ class CleaningSettings(Section):
         "released", description="sets the defaults below: the authors' released rows, the paper's words, or ours"
     )
     strip_names: bool = rule(
-        True, Provenance.PAPER, description="EDOS 3.1: character names leave the turn, the turn stays"
+        True, Provenance.PAPER, description="EDOS 3.1: character names are removed, the rest of the turn stays"
     )
     strip_brackets: bool = rule(
         True,
         Provenance.OURS,
         paper=False,
-        description="ours: bracketed sounds and manners leave the turn; paper: false",
+        description="ours: bracketed sounds and manners are removed; paper: false",
     )
     repair_scans: bool = rule(
         True,
@@ -147,7 +147,7 @@ class CleaningSettings(Section):
         trusted=None,
         ge=0,
         le=1,
-        description="distinct tokens among all; released rows: at least two thirds; paper: null",
+        description="least share of distinct tokens; released rows: two thirds; paper: null",
     )
     min_local_distinct_share: float | None = rule(
         None,
@@ -169,27 +169,27 @@ class CleaningSettings(Section):
         paper=0.5,
         ge=0,
         le=1,
-        description="one word above this share is a lot (EDOS 3.1 has no number); paper: 0.5",
+        description="most that one word may make up (EDOS 3.1 has no number); paper: 0.5",
     )
     cues_end_dialogue: bool = rule(
         False,
         Provenance.PAPER,
         reason="nothing_said",
         paper=True,
-        description="EDOS 3.1 to the letter, paper: true; false: a bare name or sound goes alone",
+        description="paper: true, EDOS 3.1 to the letter; false: only a bare name or sound goes",
     )
     cues_bridge_silences: bool = rule(
         True,
         Provenance.PAPER,
         trusted=False,
-        description="a name or sound that goes alone joins dialogues over a silence; ours, trusted: false",
+        description="a bare name or sound that goes joins the dialogues around it over a silence; ours, trusted: false",
     )
     keep_after_removed: bool = rule(
         False,
         Provenance.OURS,
         paper=False,
         trusted=True,
-        description="ours: the turns after a removed one become a dialogue of their own; trusted: true",
+        description="ours: the turns after a removed one become a separate dialogue; trusted: true",
     )
     drop_songs: bool = rule(True, Provenance.OURS, reason="song", paper=False, description="ours: sung turns go")
     drop_credits: bool = rule(
@@ -244,7 +244,7 @@ class CleaningSettings(Section):
         Provenance.OURS,
         reason="silent_film",
         paper=False,
-        description="ours: films before 1930 whose texts stand alone go",
+        description="ours: silent films go: before 1930, fewer than two turns a dialogue",
     )
     min_address_share: float | None = rule(
         0.03,
@@ -253,7 +253,7 @@ class CleaningSettings(Section):
         paper=None,
         ge=0,
         le=1,
-        description="ours: I, you and the like among the tokens of a film without genre; null: off",
+        description="ours: least share of I, you and the like among the tokens of a film without genre; null: off",
     )
     drop_wrong_years: bool = rule(
         False,
@@ -347,12 +347,12 @@ class Listing(Part):
 
     sources: tuple[str, ...] = Field((), description="folders of .xml/.xml.gz, OPUS zips; paths or URIs")
     languages: tuple[str, ...] = ("en",)
-    release: str = Field("v2018", description="for sources whose path names no OPUS release")
+    release: str = Field("v2018", description="OPUS release of sources whose path names none")
     sample: float = Field(
         1.0,
         gt=0,
         le=1,
-        description="share of films, by the hash of movie_id; a smaller sample is a part of a larger one",
+        description="share of the films, by the hash of movie_id; a larger sample contains the smaller ones",
     )
     years: tuple[int, int] | None = added(
         None, description="first and last year folder whose films are read, such as [1990, 1999]; null: all"
@@ -376,24 +376,28 @@ class Listing(Part):
 class ReadingRules(Part):
     """Rules for reading subtitle files, and limits beyond which they are quarantined."""
 
-    truecase: bool = Field(True, description="OPUS's truecased form of shouted words as text")
+    truecase: bool = Field(True, description="use OPUS's truecased form of shouted words")
     max_file_megabytes: int = Field(64, ge=1, description="a file that unpacks to more is quarantined")
-    max_ratio: int = Field(200, ge=2, description="a file that unpacks to more times its size is, too")
-    max_file_seconds: int = Field(60, ge=1, description="a file that takes longer to read and parse is, too")
+    max_ratio: int = Field(
+        200, ge=2, description="a file that unpacks to more than this many times its size is quarantined"
+    )
+    max_file_seconds: int = Field(60, ge=1, description="a file that takes longer to read and parse is quarantined")
     task_megabytes: int = speed(64, ge=1, description="stored bytes read by one task")
 
 
 class Lemmas(Part):
     """Settings of the lemmatisation."""
 
-    lemma_language: str = Field("en", description="of the lemma dictionary; codes as simplemma's")
+    lemma_language: str = Field("en", description="language of the lemma dictionary, in simplemma's codes")
     lemmatizer: Literal["spark-nlp", "simplemma"] = speed("spark-nlp")
 
 
 class TurnRules(Part):
     """Rules for the ends of turns and dialogues (EDOS 3.1)."""
 
-    explicit_marks: bool = Field(True, description="a dash or speaker label decides, the segmenter the rest")
+    explicit_marks: bool = Field(
+        True, description="dashes and speaker labels decide, and the segmenter decides the rest"
+    )
     carried_marks: bool = Field(
         True, description="ours: dashes and labels of a film's other uploads decide, where the chosen one has none"
     )
@@ -401,10 +405,8 @@ class TurnRules(Part):
         -0.2, description="ours: a score above it opens a turn at a dash that opens a block of several; 0 elsewhere"
     )
     certainty: TurnCertainty = TurnCertainty()
-    silence_seconds: float = Field(5.0, gt=0, description="EDOS 3.1: more silence parts two dialogues")
-    silence_ends_turn: bool = Field(
-        True, description="ours: nobody's turn goes on over such a silence (the paper is silent)"
-    )
+    silence_seconds: float = Field(5.0, gt=0, description="EDOS 3.1: a longer silence ends a dialogue")
+    silence_ends_turn: bool = Field(True, description="ours: such a silence also ends a turn (the paper does not say)")
 
     @property
     def silence_ends_turn_ms(self) -> int | None:

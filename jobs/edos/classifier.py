@@ -132,7 +132,7 @@ def choose_label_thresholds(
     labels: Taxonomy,
     run: StageRun,
 ) -> Outcome:
-    """Choose for each label the confidence from which on it is accepted, by validation rows (ours)."""
+    """Choose each label's lowest accepted confidence on validation rows (ours)."""
     model = run.model(CLASSIFIER).identity
     answers = held_out_answers(training_dialogues, scores, model)
     return label_thresholds(answers.where("split = 'validation'"), labels.names, accuracy, model)

@@ -110,7 +110,7 @@ def select_emotional(
 def measure_choice(
     dialogues: DataFrame, weak_labels: DataFrame, rules: ChoiceRules, languages: Languages, run: StageRun
 ) -> None:
-    """Print what a choice of each size has: turns, tokens, told faults, emotion, by `edos.top_share` (ours)."""
+    """Print what a choice of each size holds: turns, tokens, expected faults, emotion, by `edos.top_share` (ours)."""
     scored = scored_by(rules, dialogues, weak_labels, words_in_languages(languages, "function_words"))
     head = ("dialogues", "films", "turns", "tokens", "told faults", "short", "emotion")
     run.say(f"{'share':>6}" + "".join(f"{name:>12}" for name in head))

@@ -78,7 +78,7 @@ def test_tokens_are_joined_as_people_write() -> None:
 
 @pytest.mark.parametrize("url", ["javascript:alert(1)", "https://a b", "http://x';script-src *", "ftp://x", ""])
 def test_an_address_that_is_none_is_refused(url: str) -> None:
-    with pytest.raises(InputError, match="no http or https address"):
+    with pytest.raises(InputError, match="not an http or https address"):
         labelling_batch([task("h1", 1)], TAXONOMY, url)
 
 
@@ -92,7 +92,7 @@ def test_faulty_questions_and_batches_are_refused() -> None:
     with pytest.raises(ValidationError):
         Item(id="<b>", panels=(Panel(lines=(Line(text="x"),)),))
     whole = many_kinds()
-    with pytest.raises(ValidationError, match="question notes is there twice"):
+    with pytest.raises(ValidationError, match="question notes appears twice"):
         Batch.model_validate(whole.model_dump() | {"questions": [*whole.questions, whole.questions[-1]]})
-    with pytest.raises(ValidationError, match="HIT h1 is there twice"):
+    with pytest.raises(ValidationError, match="HIT h1 appears twice"):
         Batch.model_validate(whole.model_dump() | {"hits": [*whole.hits, *whole.hits]})

@@ -29,7 +29,7 @@ def test_the_report_has_a_line_for_each_thing_and_fits_80_columns(capsys: pytest
 
 def test_what_is_wrong_has_its_cure_below_it() -> None:
     found = list(lines([SetupCheck("disk", "full", "free some"), SetupCheck("cores", "2")]))
-    assert found == ["WRONG disk       full", "                 cure: free some", "right cores      2"]
+    assert found == ["WRONG disk       full", "                 fix: free some", "ok    cores      2"]
 
 
 def test_a_path_stays_in_one_piece() -> None:

@@ -144,7 +144,7 @@ def test_what_is_at_hand_is_not_fetched_again(server: Server, tmp_path: Path) ->
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (None, "404 .*--from FOLDER takes a copy"),
+        (None, "404 .*--from FOLDER uses a copy on disk"),
         (b"<html>Sign in</html>", "votes.csv"),
         (VOTES[:-1] + b"!", "votes.csv"),
     ],
@@ -202,7 +202,7 @@ def test_bad_requests_are_one_line(
 
 def test_a_settings_file_of_another_hand_stays(server: Server, tmp_path: Path) -> None:
     (tmp_path / "settings.yaml").write_text("lakehouse: {root: mine}\n")
-    with pytest.raises(InputError, match="was not written by fetch-data: name another file by --write"):
+    with pytest.raises(InputError, match="was not written by fetch-data: name another file with --write"):
         fetched(tmp_path, "votes")
     assert (tmp_path / "settings.yaml").read_text() == "lakehouse: {root: mine}\n"
 

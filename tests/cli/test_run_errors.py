@@ -51,7 +51,7 @@ def chained(error: BaseException, cause: BaseException) -> BaseException:
 @pytest.mark.parametrize(
     ("error", "words"),
     [
-        (OSError(errno.ENOSPC, "No space left on device", "/tmp/x/part-1"), ("no space is left", "/tmp/x/part-1")),
+        (OSError(errno.ENOSPC, "No space left on device", "/tmp/x/part-1"), ("no space left", "/tmp/x/part-1")),
         (Py4JJavaError("calling o1.save.\n: java.io.IOException: No space left on device"), ("no space", "free some")),
         (PermissionError(errno.EACCES, "Permission denied", "/lake/edos"), ("cannot write to /lake/edos",)),
         (PermissionError(errno.EACCES, "Permission denied", "/data/x"), ("no permission for /data/x", "readable")),
@@ -80,7 +80,7 @@ def chained(error: BaseException, cause: BaseException) -> BaseException:
             ("the log of table edos.seeds is damaged", "delete /lake/edos/seeds"),
         ),
         (Py4JNetworkError("Answer from Java side is empty"), ("Spark's Java process ended", "python -m jobs doctor")),
-        (LostError("x"), ("Spark's Java process ended", "run again to go on")),
+        (LostError("x"), ("Spark's Java process ended", "run again to continue")),
         (
             Py4JJavaError("o1\n: org.apache.spark.SparkException: Python worker exited unexpectedly (crashed)"),
             ("a worker process ended", "models.batch_size"),
@@ -100,7 +100,7 @@ def chained(error: BaseException, cause: BaseException) -> BaseException:
             chained(
                 RuntimeError("x"), ValueError("(sqlite3.DatabaseError) file is not a database\n[SQL: SELECT name]")
             ),
-            ("the MLflow store sqlite:////lake/mlflow.db is damaged", "delete it", "trainings make their models anew"),
+            ("the MLflow store sqlite:////lake/mlflow.db is damaged", "delete it", "trainings make their models again"),
         ),
         (StageError("it does not add up: Permission denied"), ("StageError: it does not add up: Permission denied",)),
         (KeyError(), ("KeyError: no message",)),
@@ -128,7 +128,7 @@ def test_words_of_our_own_from_a_worker_stay(settings: Settings) -> None:
 def test_the_fullest_disk_is_named(monkeypatch: pytest.MonkeyPatch, settings: Settings) -> None:
     monkeypatch.setattr(run_errors, "_free", lambda path: 0.0 if path == ROOT else 1e12)
     line = fault_line(RuntimeError("No space left on device"), settings)
-    assert line.startswith("no space is left on the disk of /lake (lakehouse.root): free some")
+    assert line.startswith("no space left on the disk of /lake (lakehouse.root): free some")
 
 
 def test_a_run_ends_with_status_1_and_the_line(

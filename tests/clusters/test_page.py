@@ -23,7 +23,9 @@ SUBMIT = {"--master", "--deploy-mode", "--properties-file", "--conf", "--py-file
 
 
 def fenced(language: str) -> list[str]:
-    return [block for page in PAGES for block in re.findall(rf"^```{language}\n(.*?)^```$", page, re.DOTALL | re.MULTILINE)]
+    return [
+        block for page in PAGES for block in re.findall(rf"^```{language}\n(.*?)^```$", page, re.DOTALL | re.MULTILINE)
+    ]
 
 
 def example(name: str) -> Any:

@@ -37,7 +37,7 @@ def test_variables_of_the_environment_in_paths(monkeypatch: pytest.MonkeyPatch) 
     settings = load_settings("local", [], given)
     assert settings.lakehouse.root == "/data/edos/lake"
     assert settings.subtitles.sources == ("/data/edos/subs", "s3://a:b$c@d/e")
-    with pytest.raises(InputError, match="the environment has no variable EDOS_NOWHERE"):
+    with pytest.raises(InputError, match="environment variable EDOS_NOWHERE is not set"):
         load_settings("local", [], {"lakehouse.root": "$EDOS_NOWHERE/lake"})
 
 

@@ -125,7 +125,7 @@ def test_without_situations_there_is_no_quiz(spark: SparkSession) -> None:
 def test_a_pool_too_small_and_a_wrong_file_are_refused(spark: SparkSession, tmp_path: Path) -> None:
     weak, dialogues = sources(spark)
     pool = situations(talks(spark), edos_labels())
-    with pytest.raises(InputError, match="4 situations are fit for a quiz, a HIT needs 5"):
+    with pytest.raises(InputError, match="4 situations fit a quiz, but a HIT needs 5"):
         annotation_tasks(readable(spark), weak, dialogues, pool, TWO)
     (tmp_path / "talks.csv").write_text("context,Text\nsad,It rains .\n", "utf-8")
     with pytest.raises(InputError, match=r"talks\.csv: no_column: Dialog_ID, Type"):

@@ -111,7 +111,7 @@ def test_a_file_of_ones_own_is_found_by_its_path(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("old", "new", "said"),
     [
-        ("neutral, kind", "glad, kind", r"label 'glad' stands there twice"),
+        ("neutral, kind", "glad, kind", r"label 'glad' appears twice"),
         ("kind: emotion", "kind: feeling", r"labels\.0\.kind: Input should be 'emotion', 'intent' or 'neutral'"),
         ("label: glad", "label: Glad ", r"labels\.0\.label: label 'Glad' must be lower case"),
         (", about: Is happy.", "", r"labels\.0\.about: Field required"),

@@ -98,7 +98,7 @@ def test_all_forms_are_read_and_all_damage_is_in_the_ledger(spark: SparkSession,
     [
         ("Index,Dialog\n1,x\n", r"edos\.crowd_votes: no file has the columns Index, .*; a\.csv: no_column: DialogID"),
         ("", r"a\.csv: no_header: the file is empty"),
-        (None, r"no folder with \.csv, "),
+        (None, r"nor a folder with \.csv, "),
     ],
 )
 def test_nothing_of_use_is_a_wrong_setting(

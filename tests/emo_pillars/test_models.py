@@ -367,7 +367,7 @@ def test_embeddings_are_exported_without_a_pickle(learned: PipelineContext, tmp_
         ("[1]", "must be an object"),
         ("{}", "must be an object"),
         ("{", "is no JSON file"),
-        ('{"../x": ["a"]}', "is no dialogue's id"),
+        ('{"../x": ["a"]}', "is not a dialogue's id"),
         ('{"a": []}', "must have a list of texts"),
         ('{"a": [1]}', "must have a list of texts"),
         ("[" * 100_000, "is no JSON file"),

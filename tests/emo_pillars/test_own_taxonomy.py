@@ -84,11 +84,11 @@ def test_the_papers_labels_are_a_taxonomy_like_any_other() -> None:
 @pytest.mark.parametrize(
     ("changed", "said"),
     [
-        ({"neutral": "none"}, "neutral: 'none' is none of the labels"),
-        ({"map": {"joy": "glee"}}, "map: 'joy' counts as 'glee', which is none of the labels"),
+        ({"neutral": "none"}, "neutral: 'none'is not one of the labels"),
+        ({"map": {"joy": "glee"}}, "map: 'joy' counts as 'glee', which is not one of the labels"),
         ({"map": {"sting": "dread"}}, "map: 'sting' is a label itself"),
-        ({"map": {"Joy": "warmth"}}, "map: 'Joy' must be lower case, its words parted by single blanks"),
-        ({"labels": yaml.safe_load(HARBOUR)["labels"] * 2}, "stands there twice"),
+        ({"map": {"Joy": "warmth"}}, "map: 'Joy' must be lower case, with single spaces between words"),
+        ({"labels": yaml.safe_load(HARBOUR)["labels"] * 2}, "appears twice"),
         ({"labels": yaml.safe_load(HARBOUR)["labels"][-2:]}, "labels: Tuple should have at least 3 items"),
         ({"neutral": "dread"}, "label 'dread': the polarity of the neutral label is neutral"),
         ({"colour": "blue"}, "colour: Extra inputs are not permitted"),

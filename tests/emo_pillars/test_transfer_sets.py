@@ -168,7 +168,7 @@ def test_files_that_cannot_be_read_are_refused_in_one_line(tmp_path: Path) -> No
         parts_of(str(tmp_path), tsv, ("dev",), (), **named)
     with pytest.raises(InputError, match=r"g: bad\.txt cannot be read: not_utf8"):
         one_file(str(tmp_path), ("bad.txt",), **named)
-    with pytest.raises(InputError, match=r"is no file, and has no isear\.csv"):
+    with pytest.raises(InputError, match=r"is not a file, and has no isear\.csv"):
         one_file(str(tmp_path), ("isear.csv",), **named)
 
 

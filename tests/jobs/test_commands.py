@@ -54,7 +54,7 @@ def test_the_entry_point_ends_with_the_status() -> None:
     ("sources", "line"),
     [
         pytest.param("[]", "subtitles.sources is empty", marks=pytest.mark.slow),
-        pytest.param("[nowhere]", "nowhere, which is not there", marks=pytest.mark.slow),
+        pytest.param("[nowhere]", "nowhere, which does not exist", marks=pytest.mark.slow),
         pytest.param("[empty]", "no .xml, .srt or .vtt file", marks=pytest.mark.slow),
     ],
 )
@@ -71,7 +71,7 @@ def test_bad_sources_are_named(tmp_path: Path, sources: str, line: str) -> None:
 def test_a_stage_without_its_input_says_what_is_missing(tmp_path: Path) -> None:
     done = jobs("choose_uploads", "--set", f"lakehouse.root={tmp_path}")
     assert done.returncode == 2
-    assert "choose_uploads reads subtitles.files, which is not there" in done.stderr
+    assert "choose_uploads reads subtitles.files, which does not exist" in done.stderr
 
 
 def test_a_reader_that_has_enough_is_no_failure() -> None:

@@ -134,7 +134,7 @@ def test_texts_come_back_from_the_readers_own_copy(
 
 @pytest.mark.parametrize(
     ("references", "line"),
-    [("", "set publishing.references"), ("nowhere", "nowhere is no export with references")],
+    [("", "set publishing.references"), ("nowhere", "nowhere is not an export with references")],
 )
 def test_restoring_says_what_is_missing(finished: Path, spark: SparkSession, monkeypatch, references, line) -> None:
     from conf.errors import InputError

@@ -94,4 +94,4 @@ def test_a_session_starts_beside_other_installations(tmp_path: Path) -> None:
     count, home = json.loads(found[0].removeprefix("FOUND "))
     assert count == 3
     assert home != environ["JAVA_HOME"]
-    assert "not used by local sessions: PYSPARK_PYTHON, " in done.stderr
+    assert "ignored in local sessions: PYSPARK_PYTHON, " in done.stderr

@@ -169,13 +169,13 @@ def test_a_run_that_is_killed_after_it_was_asked_for_again_is_not_done(
 
 
 def test_a_failed_run_leaves_its_line_even_where_it_never_began(spark: SparkSession, settings: Settings) -> None:
-    with pytest.raises(InputError, match=r"reads subtitles\.manifest, which is not there"):
+    with pytest.raises(InputError, match=r"reads subtitles\.manifest, which does not exist"):
         run_stages(spark, settings, CHAIN[1:], [])
     context = PipelineContext(spark, settings)
     newest = context.log.newest("ingest_subtitles")
     assert newest is not None
     assert newest.event == "failed"
-    assert "which is not there: run find_subtitles first" in str(newest.detail)
+    assert "which does not exist: run find_subtitles first" in str(newest.detail)
     assert context.log.state("ingest_subtitles") == "failed"
     secret = RuntimeError("cannot reach https://me:hunter2@host/x\nsecond line")
     with pytest.raises(RuntimeError), failures_recorded(context, CHAIN[0]):

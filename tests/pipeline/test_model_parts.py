@@ -33,7 +33,7 @@ def test_a_range_of_packages_is_spelt_out(name, names):
 
 @pytest.mark.parametrize("name", ["weights_3..1", "weights_1..100000"])
 def test_a_range_that_is_none_is_refused(name):
-    with pytest.raises(InputError, match="no range of parts"):
+    with pytest.raises(InputError, match="not a range of parts"):
         part_names(name)
 
 

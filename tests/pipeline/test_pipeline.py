@@ -261,7 +261,7 @@ def test_optimize_is_no_reason_to_run(spark: SparkSession, settings: Settings) -
 
 
 def test_a_missing_input_is_named(spark: SparkSession, settings: Settings) -> None:
-    with pytest.raises(InputError, match=r"count reads trial.loud, which is not there"):
+    with pytest.raises(InputError, match=r"count reads trial.loud, which does not exist"):
         PipelineContext(spark, settings).plan(COUNT)
 
 
@@ -272,7 +272,7 @@ def test_an_optional_input_is_empty_until_it_is_there(spark: SparkSession, setti
 
     units = RowAccounting("letters", rows_out="sum(n)")
     counted = make_stage("sizes", sizes, (LETTERS, LOUD), COUNTED, optional=(LOUD,), units=units)
-    with pytest.raises(InputError, match=r"sizes reads trial.letters, which is not there"):
+    with pytest.raises(InputError, match=r"sizes reads trial.letters, which does not exist"):
         PipelineContext(spark, settings).plan(counted)
     place = PipelineContext(spark, settings)
     put(place, "bc")

@@ -129,4 +129,4 @@ def test_damaged_tables_are_told(tmp_path: Path, capsys: pytest.CaptureFixture[s
     shutil.rmtree(made)
     shutil.rmtree(kept)
     assert command_line.main(given) == 0
-    assert "are whole" in capsys.readouterr().out
+    assert "are sound" in capsys.readouterr().out

@@ -101,7 +101,7 @@ def test_an_export_is_known_whole_and_replaced_whole(spark: SparkSession, tmp_pa
 
 def test_a_folder_with_other_things_is_left_alone(spark: SparkSession, tmp_path: Path) -> None:
     (tmp_path / "thesis.tex").write_text("years of work")
-    with pytest.raises(InputError, match=r"holds files that are no export: set publishing\.folder"):
+    with pytest.raises(InputError, match=r"has files that are not an export: set publishing\.folder"):
         refuse_foreign(Folders(spark), str(tmp_path))
     refuse_foreign(Folders(spark), str(tmp_path / "new"))
 

@@ -98,7 +98,7 @@ def work(spark: SparkSession, settings: Settings, *stages: Stage) -> list[str | 
 @pytest.mark.slow
 def test_from_rows_to_the_papers_tables(spark: SparkSession, settings: Settings) -> None:
     place = PipelineContext(spark, settings)
-    with pytest.raises(InputError, match=r"reads replies\.examples, which is not there"):
+    with pytest.raises(InputError, match=r"reads replies\.examples, which does not exist"):
         place.plan(replies_pretrain)
     rows = [
         (f"{source}/{split}{number}/1", source, split, [said], reply, None if source == "os" else "sad")

@@ -140,7 +140,7 @@ def test_a_table_of_cues_is_read_by_its_header(tmp_path: Path) -> None:
         ("episode\tstart_ms\tend_ms\ttext\nE1\t0\t1\tHi.\n", "no column speaker"),
         (
             "episode\tstart_ms\tend_ms\tspeaker\ttext\nE1\tsoon\t1\tANN\tHi.\n",
-            "row 2 has a time or match that is no number",
+            "row 2 has a time or match that is not a number",
         ),
     ],
 )
@@ -165,5 +165,5 @@ def test_speakers_of_a_diarisation_belong_to_the_cues_that_they_speak_for_most(t
     assert [one.speaker for one in episode.cues] == ["spk0", "spk1", None]
     assert known_pairs(iter([episode]))["label"].dropna().tolist() == [1]
     (tmp_path / "film.rttm").write_text("SPEAKER film 1 now\n", encoding="utf-8")
-    with pytest.raises(InputError, match="line 1 is no SPEAKER line"):
+    with pytest.raises(InputError, match="line 1 is not a SPEAKER line"):
         list(episodes_of(tmp_path))

@@ -131,6 +131,6 @@ def test_rows_fit_the_schema(tmp_path: Path) -> None:
 def test_a_file_that_a_worker_does_not_see_is_told() -> None:
     batch = pa.RecordBatch.from_pydict({"path": ["/nowhere/a.json"], "name": ["a.json"]})
     with pytest.raises(
-        InputError, match=r"/nowhere/a\.json is not there on a worker: put it where all machines see it"
+        InputError, match=r"/nowhere/a\.json does not exist on a worker: put it where all machines can read it"
     ):
         list(FileMapper(answers_in, SCHEMA)(iter([batch])))

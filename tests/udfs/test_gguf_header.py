@@ -45,7 +45,7 @@ def test_damaged_and_hostile_files_are_refused_in_one_line(tmp_path: Path, damag
     bad = tmp_path / "bad.gguf"
     bad.write_bytes(damage(whole))
     assert bad.read_bytes() != whole
-    with pytest.raises(InputError, match=r"bad\.gguf: no GGUF file that can be used \(.*\): fetch it again") as error:
+    with pytest.raises(InputError, match=r"bad\.gguf: not a usable GGUF file \(.*\): fetch it again") as error:
         read_header(bad)
     assert "\n" not in str(error.value)
     assert len(str(error.value)) < 400

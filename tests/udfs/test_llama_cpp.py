@@ -196,7 +196,7 @@ def test_a_model_for_llama_cpp_needs_one_gguf_file(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"0 \.gguf files, where llama\.cpp needs one"):
         resolve(f"gguf:file:{folder}", tmp_path)
     (folder / "bad.gguf").write_bytes(b"GGUF" + b"\xff" * 100)
-    with pytest.raises(InputError, match="no GGUF file that can be used"):
+    with pytest.raises(InputError, match="not a usable GGUF file"):
         resolve(f"gguf:file:{folder}", tmp_path)
     with pytest.raises(InputError, match="unknown scheme"):
         resolve("gguf:nothing:x", tmp_path)

@@ -140,5 +140,5 @@ def test_an_activation_is_one_of_torch(tmp_path: Path, activation: str) -> None:
     folder = _modules(tmp_path, *kinds)
     config = {"in_features": 32, "out_features": 8, "bias": True, "activation_function": activation}
     (folder / "1_M" / "config.json").write_text(json.dumps(config))
-    with pytest.raises(InputError, match=r"none of torch\.nn"):
+    with pytest.raises(InputError, match=r"not one of torch\.nn"):
         SentenceEncoder.load(folder)

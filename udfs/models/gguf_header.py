@@ -64,7 +64,7 @@ def read_header(path: Path) -> GgufHeader:
         with path.open("rb") as content, mmap.mmap(content.fileno(), 0, access=mmap.ACCESS_READ) as data:
             return _header(_Cursor(data))
     except (ValueError, struct.error, OSError) as error:
-        raise InputError(f"{path}: no GGUF file that can be used ({message_line(error)}): fetch it again") from None
+        raise InputError(f"{path}: not a usable GGUF file ({message_line(error)}): fetch it again") from None
 
 
 class _Cursor:

@@ -93,7 +93,7 @@ def _require_safe_modules(folder: Path) -> Path:
         found = _MODULE.fullmatch(kind)
         if found is None:
             raise InputError(
-                f"{listed}: module {kind[:100]!r} is none of sentence-transformers' {', '.join(MODULES)}: no other "
+                f"{listed}: module {kind[:100]!r} is not one of sentence-transformers' {', '.join(MODULES)}: no other "
                 "code of a model is run"
             )
         place = (folder / name).resolve()
@@ -121,10 +121,10 @@ def _require_no_code(folder: Path) -> None:
             continue
         arguments = [value for key, value in config.items() if key.endswith(("_args", "_kwargs"))]
         if any("trust_remote_code" in value for value in [config, *arguments] if isinstance(value, dict)):
-            raise InputError(f"{file}: trust_remote_code asks for code from a hub, and none is run")
+            raise InputError(f"{file}: trust_remote_code asks for code from a hub, which is never run")
         named = config.get("activation_function")
         if "in_features" in config and named is not None and not _ACTIVATION.fullmatch(str(named)):
-            raise InputError(f"{file}: activation {str(named)[:100]!r} is none of torch.nn")
+            raise InputError(f"{file}: activation {str(named)[:100]!r} is not one of torch.nn")
 
 
 def _require_weights(folder: Path, module: Any) -> None:

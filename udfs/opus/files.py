@@ -89,7 +89,7 @@ def refuse_other_kinds(data: bytes) -> None:
     if kind is None and _PAGE.match(data[:1000].removeprefix(b"\xef\xbb\xbf")) and not _TIMED.search(data):
         kind = "a page of the web"
     if kind is not None:
-        raise UnreadableError("not_subtitles", f"the file is {kind}, in spite of its name; subtitles are text")
+        raise UnreadableError("not_subtitles", f"the file is {kind}, despite its name; subtitles are text")
 
 
 def local_path(source: str) -> str:
@@ -196,7 +196,7 @@ def gunzip(stored: bytes, caps: Caps) -> bytes:
             raise UnreadableError("bad_gzip", f"more than {_MOST_GZIP_MEMBERS} members")
         at = _decompress(data, at, zlib.decompressobj(31), "gzip", caps, unpacked)
     if bytes(data[at:]).strip(b"\0"):
-        raise UnreadableError("bad_gzip", f"{len(data) - at} bytes after the end that are no gzip")
+        raise UnreadableError("bad_gzip", f"{len(data) - at} bytes after the end that are not gzip")
     return bytes(unpacked)
 
 

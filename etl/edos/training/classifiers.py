@@ -202,7 +202,7 @@ def with_transcripts(
         return recipe
     given, chosen_on, held_out, dropped = coarse_rows(transcripts, taxonomy)
     if not any(given.emotional) or not held_out.histories:
-        run.say("no transcript has emotions of people that the taxonomy knows: learned from the examples alone")
+        run.say("no transcript has human emotion labels that the taxonomy knows: learned from the examples only")
         return recipe
     learned = list(map(item, given.histories))
     items = list(map(item, held_out.histories))

@@ -117,7 +117,7 @@ def passages_by_split(
             dropped.append(DroppedRow("passage", row.passage_id, "text_is_held_out", row.utterance[:500], 1))
         else:
             if other := next((label for label in row.labels if label not in ids), None):
-                raise InputError(f"{what}: {other!r} is no label of emo_pillars.taxonomy: make the examples again")
+                raise InputError(f"{what}: {other!r} is not a label of emo_pillars.taxonomy: make the examples again")
             labels = tuple(sorted({ids[label] for label in row.labels}))
             rows[row.split].append((Passage(row.utterance, row.context), labels))
     require_rows(rows, what, splits)

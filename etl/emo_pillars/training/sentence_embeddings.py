@@ -62,12 +62,12 @@ def read_sentences(file: Path) -> Mapping[str, list[str]]:
     except InputError:
         raise
     except (OSError, ValueError, RecursionError) as error:
-        raise InputError(f"{_SETTING}: {file} is no JSON file: {str(error).splitlines()[0][:200]}") from None
+        raise InputError(f"{_SETTING}: {file} is not a JSON file: {str(error).splitlines()[0][:200]}") from None
     if not isinstance(found, dict) or not found:
         raise InputError(f"{_SETTING}: {file} must be an object of dialogues")
     for name, sentences in found.items():
         if not _ID.fullmatch(name) or name == "file":
-            raise InputError(f"{_SETTING}: {name[:80]!r} is no dialogue's id: letters, digits, '.', '_' and '-'")
+            raise InputError(f"{_SETTING}: {name[:80]!r} is not a dialogue's id (letters, digits, '.', '_' and '-')")
         if not isinstance(sentences, list) or not sentences or not all(isinstance(one, str) for one in sentences):
             raise InputError(f"{_SETTING}: {name} must have a list of texts, one at least")
     return found

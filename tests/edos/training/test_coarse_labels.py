@@ -206,7 +206,7 @@ def test_a_recipe_takes_the_transcripts_and_tells_of_them(
 def test_transcripts_without_emotions_leave_the_recipe(recipes_with: RecipeWith) -> None:
     recipe, said = recipes_with(".")
     assert recipe.further is None
-    assert said[-1].startswith("no transcript has emotions of people that the taxonomy knows")
+    assert said[-1].startswith("no transcript has human emotion labels that the taxonomy knows")
 
 
 def test_the_second_training_goes_on_from_the_first(recipes_with: RecipeWith, tmp_path: Path) -> None:
