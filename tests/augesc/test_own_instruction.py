@@ -50,7 +50,7 @@ def test_the_stages_that_use_it_have_work_again_and_no_others(own: Settings) -> 
         (" \n", "is empty"),
         (b"\xff\xfe\xff", "cannot be read as UTF-8"),
         ("x" * 100_001, "has more than 100,000 characters"),
-        (None, "is no file"),
+        (None, "is not a file"),
     ],
 )
 def test_a_fault_of_the_file_is_named_before_a_request(tmp_path: Path, content: str | bytes | None, said: str) -> None:

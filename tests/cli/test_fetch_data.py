@@ -187,7 +187,7 @@ def test_files_on_disk_are_found_by_their_content(
 @pytest.mark.parametrize(
     ("names", "more", "message"),
     [
-        (("vote",), {}, "knows no vote: it has votes, lines, films"),
+        (("vote",), {}, "does not know vote: it has votes, lines, films"),
         (("films",), {"language": "../de"}, "--language ../de: OPUS names languages"),
         (("votes", "lines"), {"accept": False}, "lines: not for commercial use"),
     ],

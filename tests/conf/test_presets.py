@@ -64,7 +64,7 @@ def test_trusted_learns_emotions_from_the_transcripts_of_turns(given: list[str],
 
 def test_several_processes_do_not_learn_from_transcripts() -> None:
     given = ["edos.preset=trusted", "subtitles.turn_examples=[meld]", "training.processes=2"]
-    with pytest.raises(InputError, match=r"^edos\.emotion_transcripts needs training in a single process: set training"):
+    with pytest.raises(InputError, match=r"^edos\.emotion_transcripts needs training in a single process: set"):
         load_settings("local", [], given)
     assert load_settings("local", [], [*given, "edos.emotion_transcripts=[]"]).training.processes == 2
 

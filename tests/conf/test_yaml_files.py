@@ -32,7 +32,7 @@ FAULTS: dict[str, tuple[bytes, str]] = {
     "no end": (b"llm: {batch_size: [1", "not YAML"),
     "deep": (b"a: " + b"[" * 5000, "levels"),
     "deep and closed": (b"a: " + b"[" * 300 + b"]" * 300, "levels"),
-    "a date that is none": (b"a: 2020-13-45\n", "a value that is none"),
+    "a date that is none": (b"a: 2020-13-45\n", "a value that cannot be read"),
     "control characters": (b"a: \x01\n", "not YAML"),
     "large": (b"#" * (5 << 20), "more than 4 MiB"),
 }
@@ -74,5 +74,5 @@ def test_aliases_merges_and_a_byte_order_mark_are_read(tmp_path: Path) -> None:
 
 
 def test_a_folder_is_no_config_file(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="not there"):
+    with pytest.raises(InputError, match="does not exist"):
         load_settings("local", [tmp_path])

@@ -192,7 +192,7 @@ def test_a_set_of_files_has_a_name(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("text", "message"),
-    [("id,words\n1,a\n", "no file has the columns dialogue_id or dialog_id, text"), (None, "is not there")],
+    [("id,words\n1,a\n", "no file has the columns dialogue_id or dialog_id, text"), (None, "does not exist")],
 )
 def test_files_without_the_columns_are_refused(
     spark: SparkSession, tmp_path: Path, text: str | None, message: str

@@ -141,7 +141,7 @@ def test_plots_that_cannot_be_read_are_left_out_with_a_reason(tmp_path: Path) ->
 @pytest.mark.parametrize(
     ("name", "content", "message"),
     [
-        (None, b"", "is not there"),
+        (None, b"", "does not exist"),
         ("a.csv", b"title,text\nx,y\n", "holds no file with a column plot"),
         ("a.csv", b"plot\n\xff\xfe\xfa\n", "a.csv:1: not_unicode"),
         ("a.csv.gz", b"no gzip", "a.csv.gz: bad_gzip"),

@@ -24,7 +24,7 @@ from tests.jobs.conftest import REPOSITORY, jobs
         (["run", "--set", "subtitles.sample=2"], "setting subtitles.sample: Input should be less than or equal to 1"),
         (["run", "--set", "subtitles.sample"], "--set subtitles.sample: write section.key=value"),
         (["run", "--profile", "moon"], "profile 'moon' is not known"),
-        (["run", "--config", "no/such.yaml"], "config file no/such.yaml is not there"),
+        (["run", "--config", "no/such.yaml"], "config file no/such.yaml does not exist"),
         (["sing"], "stage 'sing' is not known: `python -m jobs plan` lists them"),
         (["runn"], "command 'runn' is not known: did you mean run? `python -m jobs --help` lists them"),
         (["clean_dialogue"], "stage 'clean_dialogue' is not known: did you mean clean_dialogues?"),

@@ -113,7 +113,7 @@ def test_a_part_that_is_not_the_pinned_one_is_refused(tmp_path, installed):
         resolve("pkg:edos_tests_part_4..5", tmp_path / "cache")
 
 
-@pytest.mark.parametrize(("whole", "line"), [(b"no zip at all", "are no zip"), (None, "no config.json beside")])
+@pytest.mark.parametrize(("whole", "line"), [(b"no zip at all", "are not a zip"), (None, "no config.json beside")])
 def test_parts_that_hold_no_model_are_refused_in_one_line(tmp_path, installed, whole, line):
     if whole is None:
         folder = model_folder(tmp_path / "made")

@@ -59,5 +59,5 @@ def test_a_scalar_where_a_list_is_due_is_refused(tmp_path: Path, key: str) -> No
     bad = renamed[:16] + struct.pack("<Q", keys + 1) + pair + renamed[24:]
     (tmp_path / "bad").mkdir()
     (tmp_path / "bad" / "m.gguf").write_bytes(bad)
-    with pytest.raises(InputError, match=r"m\.gguf: no GGUF file"):
+    with pytest.raises(InputError, match=r"m\.gguf: not a usable GGUF file"):
         check_weights(tmp_path / "bad")

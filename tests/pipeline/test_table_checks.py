@@ -64,7 +64,7 @@ DAMAGE: dict[str, tuple[int | None, Callable[[Path], object], str]] = {
     "the log is a file": (None, lambda one: _a_file(one / "_delta_log"), "has no commit"),
     "the log is gone": (None, lambda one: shutil.rmtree(one / "_delta_log"), "has no commit"),
     "the table is a file": (None, _a_file, "has no commit"),
-    "a file is gone": (None, lambda one: next(one.glob("*.parquet")).unlink(), "is not there"),
+    "a file is gone": (None, lambda one: next(one.glob("*.parquet")).unlink(), "does not exist"),
     "a file is cut": (None, lambda one: cut(next(one.glob("*.parquet")), 50), "has 50 bytes"),
 }
 

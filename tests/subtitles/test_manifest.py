@@ -111,7 +111,7 @@ def test_wrong_sources_are_named_with_the_cure(spark: SparkSession, tmp_path: Pa
         "1 files of other kinds: lrc": [str(tmp_path / "lyrics")],
         "OPUS hold no times; take the one called 'xml'": [str(tmp_path / "moses")],
         "Moses and TMX downloads of OPUS": [str(tmp_path / "tmx")],
-        "is not there": [str(tmp_path / "gone")],
+        "does not exist": [str(tmp_path / "gone")],
         "no .xml, .srt or .vtt file in en": [str(tmp_path / "empty")],
         "cannot be listed": ["nowhere://x/y"],
         "is empty": [],
