@@ -50,6 +50,7 @@ VALUES: dict[str, Sequence[Any]] = {
     "models": ({"a": "m1"}, {"a": "m2", "b": "m1"}),
     "input_versions": ({"subtitles.clean_dialogues": "t:3"}, {"edos.dialogues": "t:4", "edos.weak_labels": "t:1"}),
     "output_version": ("t:3", "models:/edos/2"),
+    "figures": ({"accuracy": 0.61155, "macro_f1": 0.605, "rows": 40.0}, {"accuracy": 0.5}, None),
     "text": SAID,
     "label": LABELS,
     "true_label": (*EMOTIONS, None),
@@ -59,7 +60,7 @@ VALUES: dict[str, Sequence[Any]] = {
     "split": PARTS,
     "profane": (False, False, False, True),
     "unit": ("dialogue", "turn", "file", "sentence"),
-    "stage": ("clean_dialogues", "clean_dialogues", "choose_uploads", "emo_pillars_ask_actors"),
+    "stage": ("clean_dialogues", "clean_dialogues", "choose_uploads", "emo_pillars_ask_actors", "train_weak_labeler"),
     "event": ("done", "done", "failed", "began"),
     "reason": ("after_removed_turn", "too_long", "song"),
     "id": ("7-0", "7-5", "7-0/1", "8-0/2", "a/7.xml", "9-42/x", "7-1", "8-1"),
@@ -110,6 +111,7 @@ VALUES: dict[str, Sequence[Any]] = {
 """By the name of a column, or of a field of a struct."""
 OF_TABLES: dict[str, Sequence[Any]] = {
     "edos.label_thresholds.model": ("m1",),
+    "ops.stage_runs.settings": ({"models.weak_encoder": '"pkg:a"', "training.weak_labeler.epochs": "3"}, None),
     "emo_pillars.*.label": EMOTIONS,
     "emo_pillars.*.primary_label": EMOTIONS,
     "emo_pillars.*.model": ("emo_pillars_encoder", "emo_pillars_contextless"),

@@ -44,6 +44,7 @@ class StageEvent:
     task_seconds: float | None = None
     detail: str | None = None
     settings: dict[str, str] | None = None
+    figures: dict[str, float] | None = None
 
     def done(self, **facts: Any) -> "StageEvent":
         passed = max(0.0, (datetime.now(UTC) - self.started).total_seconds())

@@ -131,11 +131,11 @@ class Trained:
         rows_in: labelled rows given.
         rows_out: labelled rows used, for training or held out.
         dropped: rows left out as (unit, id, reason, detail, units).
-        figures: metrics to show.
+        figures: metrics of the new model on held-out rows, and ``rows``, the number of these.
     """
 
     identity: str
     rows_in: int
     rows_out: int
     dropped: DataFrame | None = None
-    figures: dict[str, Any] = field(default_factory=dict)
+    figures: dict[str, float] = field(default_factory=dict)

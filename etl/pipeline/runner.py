@@ -152,7 +152,8 @@ class _Runner:
         (dropped,) = collected(self.ledger.aggregates())["dropped"]
         balance = self._of_this_run(trained.dropped, Balance(trained.rows_in, trained.rows_out, dropped, 0))
         self._check(balance)
-        return self.event.done(**balance.columns, output_version=trained.identity)
+        figures = {name: float(value) for name, value in trained.figures.items()}
+        return self.event.done(**balance.columns, output_version=trained.identity, figures=figures)
 
     def _hardware(self, model: Model) -> list[str]:
         """Return what a training will compute on, where its settings leave that to the hardware."""

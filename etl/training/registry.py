@@ -72,6 +72,7 @@ class HeldOut:
 
     Attributes:
         training: name of the run; "" if it is not known.
+        size: what the model started from, and its epochs, in words; "" if they are not known.
         figures: metrics such as ``macro_f1``.
         classes: one row a class: label, precision, recall, f1, support.
     """
@@ -79,6 +80,7 @@ class HeldOut:
     training: str = ""
     figures: Mapping[str, float] = field(default_factory=dict)
     classes: Sequence[Mapping[str, Any]] = ()
+    size: str = ""
 
 
 def held_out(settings: Stored, identity: str) -> HeldOut:
@@ -101,7 +103,9 @@ def held_out(settings: Stored, identity: str) -> HeldOut:
         return HeldOut()
     prefix = "held_out_"
     figures = {key.removeprefix(prefix): value for key, value in run.data.metrics.items() if key.startswith(prefix)}
-    return HeldOut(run.info.run_name or "", figures, _classes(client, run))
+    start, epochs = (run.data.params.get(name, "") for name in ("starts_from", "epochs"))
+    size = f"{start.partition('#')[0]}, {epochs} epochs" if start and epochs else ""
+    return HeldOut(run.info.run_name or "", figures, _classes(client, run), size)
 
 
 def _classes(client: Any, run: Any) -> Sequence[Mapping[str, Any]]:

@@ -42,6 +42,7 @@ EVENT: dict[str, Any] = {
     "task_seconds": 0.25,
     "detail": "why",
     "settings": {"pipeline.slice_minutes": "20.0"},
+    "figures": {"accuracy": 0.5},
 }
 
 

@@ -33,7 +33,8 @@ STAGE_RUNS = Table(
     models map<string, string>, output_version string, package_version string,
     task_seconds double,
     detail string COMMENT 'why a run began, or the one line of a run that failed or was refused',
-    settings map<string, string> COMMENT 'what counted: settings by key, files that they name; digests of long values'
+    settings map<string, string> COMMENT 'what counted: settings by key, files that they name; digests of long values',
+    figures map<string, double> COMMENT 'of a training: metrics of the new model on held-out rows, and rows: how many'
     """,
     ("stage", "run_id", "event", "started"),
     {"event_is_one_of_five": "event IN ('began', 'started', 'done', 'failed', 'refused')"},

@@ -182,7 +182,7 @@ def train_and_register_turn_segmenter(
     champion, promotion = promote(run, candidate, lambda path: mean_accuracy(rule_accuracies(scored(path))))
     run.say(f"champion: {promotion.reason}")
     rows = sum(sizes.values()) + held
-    return Trained(champion.identity, rows, rows, figures={"accuracy": promotion.score} if held else {})
+    return Trained(champion.identity, rows, rows, figures={"accuracy": candidate.score, "rows": held} if held else {})
 
 
 def judged_parts(judged: DataFrame, scorer: PairScorer, name: str) -> list[tuple[str, str, dict[str, float]]]:
