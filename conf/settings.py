@@ -1,7 +1,8 @@
 """Settings: every number that a run depends on, with its default and the source of the default.
 
-A profile (``conf/profiles/<name>.yaml``) is laid over the defaults, then each ``--config`` file, then
-each ``--set section.key=value``. Unknown keys and bad values are refused with the key's name.
+A profile (``conf/profiles/<name>.yaml``) is laid over the defaults, then the named sets ``edos.preset`` and
+``emo_pillars.preset``, then each ``--config`` file, then each ``--set section.key=value``. Unknown keys and bad values
+are refused with the key's name.
 """
 
 import os
@@ -212,11 +213,7 @@ class Settings(Section):
     @classmethod
     def over_the_preset(cls, given: Any) -> Any:
         """Lay the given settings over those of ``edos.preset`` and ``emo_pillars.preset``."""
-        for name, presets in (("edos", edos_settings.PRESETS), ("emo_pillars", emo_pillars_settings.PRESETS)):
-            section = (given or {}).get(name) or {}
-            preset = presets.get(str(section.get("preset")), {}) if isinstance(section, dict) else {}
-            given = _laid_over(preset, given) if preset else given
-        return given
+        return _laid_over(_of_presets(given), given) if isinstance(given, dict) else given
 
     @model_validator(mode="before")
     @classmethod
@@ -316,7 +313,7 @@ def load_settings(
     config_files: Iterable[str | Path] = (),
     overrides: Mapping[str, Any] | Iterable[str] = (),
 ) -> Settings:
-    """Load the settings of a run: defaults, then the profile, then the files, then single keys.
+    """Load the settings of a run: defaults, the profile, the presets that are asked for, the files, then single keys.
 
     Args:
         profile: a name under ``conf/profiles``.
@@ -328,16 +325,18 @@ def load_settings(
     """
     if profile not in PROFILES:
         raise InputError(f"profile {profile!r} is not known: choose one of {', '.join(PROFILES)}")
-    merged = _sections(
+    of_profile = _sections(
         parsed_yaml(files("conf").joinpath("profiles", f"{profile}.yaml").read_text("utf-8"), profile), profile
     )
+    given: dict[str, Any] = {}
     for file in config_files:
         path = Path(file)
         if not path.is_file():
             raise InputError(f"config file {path} does not exist: check --config")
-        merged = _laid_over(merged, _sections(read_yaml(path), str(path)))
+        given = _laid_over(given, _sections(read_yaml(path), str(path)))
     for key, value in _pairs(overrides):
-        merged = _laid_over(merged, _nested(key, value))
+        given = _laid_over(given, _nested(key, value))
+    merged = _laid_over(_laid_over(of_profile, _of_presets(_laid_over(of_profile, given))), given)
     gone = [f"setting {key} is gone: {found.instead}" for key in _given(merged) if (found := without(key)) is not None]
     if gone:
         raise InputError(_joined(gone))
@@ -345,6 +344,16 @@ def load_settings(
         return _with_own_models(Settings.model_validate(_from_home(merged)))
     except ValidationError as error:
         raise InputError(_one_line(error)) from None
+
+
+def _of_presets(given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the settings of the presets that these settings ask for."""
+    found: dict[str, Any] = {}
+    for name, presets in (("edos", edos_settings.PRESETS), ("emo_pillars", emo_pillars_settings.PRESETS)):
+        section = given.get(name)
+        preset = section.get("preset") if isinstance(section, dict) else None
+        found = _laid_over(found, presets.get(str(preset), {}))
+    return found
 
 
 def without(key: str) -> Removed | None:

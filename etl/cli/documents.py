@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from etl.cli.reference import settings_page, stages_page, tables_page, views_page
+from etl.cli.reference import presets_page, settings_page, stages_page, tables_page, views_page
 from jobs import all_stages
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -15,6 +15,7 @@ def outdated() -> dict[str, str]:
         "docs/tables.md": tables_page(),
         "docs/views.md": views_page(),
         "docs/settings.md": settings_page(),
+        "docs/presets.md": presets_page(),
     }
     return {path: text for path, text in pages.items() if (ROOT / path).read_text("utf-8") != text}
 

@@ -7,7 +7,9 @@ from conf.section import Counts
 from conf.settings import PROFILES, Settings, load_settings
 from conf.taxonomy import load_taxonomy
 from etl.cli.chapters import chapters, picture
+from etl.cli.presets import preset_rows, smaller_rows
 from etl.cli.setting_texts import leaves, shown
+from etl.edos.presets import PROMISES
 from etl.pipeline.stages import Model, Stage, setting
 from etl.pipeline.tables import TABLES
 from etl.publishing.views import all_views
@@ -114,6 +116,32 @@ def settings_page() -> str:
         rows = [_setting_row(key, field, value, profiles) for key, field, value in leaves(Settings(), section)]
         parts += [f"## {section}", _markdown(_SETTING_HEAD, rows)]
     return _page(parts)
+
+
+def presets_page() -> str:
+    """Return the page of the presets of EDOS: their settings side by side, and what the profile ``local`` changes."""
+    promises = [(f"`{name}`", f"{promise[0].upper()}{promise[1:]}.") for name, promise in PROMISES.items()]
+    return _page(
+        [
+            "# Presets",
+            _NOTE,
+            "`edos.preset` names one of three sets of settings; reports, cards and summaries say which one they are "
+            "of. A preset is laid over the profile, `--config FILE` and `--set` over the preset. What the choices "
+            "mean: [EDOS](edos.md#named-sets-and-the-choice). Where they leave the paper: [deviations](deviations.md).",
+            _markdown(("preset", "promise"), promises),
+            "## Settings side by side",
+            "All settings that a preset sets; the [others](settings.md) are the same in the three. Where the profile "
+            "`local` has another value in a preset, it stands beside. `trusted` also learns from the transcripts of "
+            "`subtitles.turn_examples` and the comments of `emo_pillars.goemotions` (`edos.emotion_transcripts`), "
+            "unless other files are named.",
+            _markdown(("setting", *(f"`{name}`" for name in PROMISES), "meaning"), preset_rows()),
+            "## What the profile local makes smaller",
+            "The papers' numbers are the defaults, which the profiles `emr` and `databricks` keep. `local` is for a "
+            "machine without a graphics card; a run says in its log what it uses of this. Rates, warm-ups and "
+            "poolings belong to the smaller encoder. Where a preset sets one of these settings, its value is above.",
+            _markdown(("section", "papers", "local"), smaller_rows()),
+        ]
+    )
 
 
 _SETTING_HEAD = ("setting", "default", "meaning")

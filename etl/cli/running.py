@@ -15,6 +15,7 @@ from pyspark.sql import SparkSession
 
 from conf.errors import InputError, LossError
 from conf.settings import Settings
+from etl.cli.presets import smaller_line
 from etl.cli.run_errors import RunError, fault_line, is_bad_input
 from etl.pipeline import session
 from etl.pipeline.lease import events, leased
@@ -175,6 +176,8 @@ def _run_locked(
     cores(spark)  # what is not known is on_error before the first stage
     if any(isinstance(stage.writes, Model) and given_model(stage, settings) is None for stage in stages):
         check_store(settings)
+        if line := smaller_line(settings, stages):
+            progress.say_once(line)
     if any(isinstance(stage.writes, Table) and stage.models for stage in stages):
         for line in idle_gpus(is_local(spark), gpus_here()):
             progress.say_once(line)

@@ -40,7 +40,7 @@ WIDTH = 80
 """Characters of a line on the smallest terminal."""
 
 
-def describe(run: StageRun, taxonomy: Taxonomy) -> None:
+def describe(run: StageRun, taxonomy: Taxonomy, preset: str) -> None:
     """Print accounts by stage, Tables 3 and 9 with shares, example dialogues, and what to try next."""
     lakehouse = Lakehouse(run.spark, run.lakehouse)
     lakehouse.register(*named_in([ACCOUNTS, "edos.dialogues", *SHOWN.values()], all_views(taxonomy)))
@@ -48,9 +48,9 @@ def describe(run: StageRun, taxonomy: Taxonomy) -> None:
     _title("Rows by stage: in = out + dropped + quarantined")
     _table(spark.sql(lakehouse.named(ACCOUNTS)))
     for title, query in SHOWN.items():
-        _title(title)
+        _title(f"{title}, preset {preset}" if "EDOS" in title else title)
         _table(spark.sql(lakehouse.named(query)))
-    _title("Dialogues from the finished data set")
+    _title(f"Dialogues from the finished data set, preset {preset}")
     for dialogue in _examples(spark.table(lakehouse.named("edos.dialogues"))):
         print(f"  {dialogue.dialogue_id} (film {dialogue.movie_id})")
         for turn in dialogue.turns:

@@ -7,6 +7,7 @@ from functools import partial
 from pyspark.sql import SparkSession
 
 from conf.taxonomy import Taxonomy, load_taxonomy
+from etl.edos.presets import PROMISES, choice_in_words, preset_in_words
 from etl.edos.settings import EdosSettings
 from etl.edos.tables import DIALOGUES, TRAINING_DIALOGUES
 from etl.pipeline.lakehouse import Lakehouse
@@ -32,6 +33,7 @@ CARD_VIEWS = (
 
 REPORT_VIEWS = (
     *CARD_VIEWS,
+    "edos_models",
     "edos_table_2",
     "edos_table_4",
     "edos_kl_divergence",
@@ -56,6 +58,9 @@ class EdosFindings(Findings):
         taxonomy: of the labels.
         classes: label, precision, recall, f1 and support of each class on held-out rows.
         training: name of the MLflow run that trained the labelling model; "" if unknown.
+        size: what that model started from, and its epochs, in words; "" if unknown.
+        edos: settings of the data set.
+        preset: its preset in words.
     """
 
     classifier: Mapping[str, float] = field(default_factory=dict)
@@ -63,6 +68,21 @@ class EdosFindings(Findings):
     taxonomy: Taxonomy = field(default_factory=partial(load_taxonomy, "edos"))
     classes: Rows = ()
     training: str = ""
+    size: str = ""
+    edos: EdosSettings = field(default_factory=EdosSettings)
+    preset: str = "released"
+
+    @property
+    def promise(self) -> str:
+        """Return a sentence that says which preset the set is of, and what that is."""
+        return f"Preset {self.preset}: {PROMISES[self.edos.preset]}."
+
+    @property
+    def choice(self) -> str:
+        """Return sentences that say which dialogues were chosen; of a published set its authors' choice is not ours."""
+        if self.edos.published_dialogues:
+            return "The dialogues are those of a published set, chosen by its makers. The label shares are of these."
+        return choice_in_words(self.edos, self.count(5), self.count(6))
 
     def count(self, step: int) -> int:
         """Return the units of a step of ``analysis.edos_funnel``; 0 where it is missing."""
@@ -130,8 +150,9 @@ def gather(
         "share of films": f"{subtitles.sample:g}",
         "silence between dialogues": f"{subtitles.silence_seconds:g} s",
         "cleaning": ", ".join(f"{name} {in_plain_words(value)}" for name, value in rules.items()),
-        "chosen": f"preset {edos.preset}: top {edos.top_n:,} by {edos.choice.replace('_', ' ')}, "
-        f"{edos.dialogue_confidence} weak confidence, no emotions: {', '.join(edos.not_emotions) or 'none'}",
+        "preset": preset_in_words(subtitles, edos),
+        "chosen": f"top {edos.top_n:,} by {edos.choice}, {edos.dialogue_confidence} weak confidence, no emotions: "
+        f"{', '.join(edos.not_emotions) or 'none'}",
     }
     known = held_out(places, models[0]) if len(models) == 1 else HeldOut()
     return EdosFindings(
@@ -139,6 +160,9 @@ def gather(
         classifier=known.figures,
         classes=known.classes,
         training=known.training,
+        size=known.size,
+        edos=edos,
+        preset=preset_in_words(subtitles, edos),
         made_with=made_with,
         silence_seconds=subtitles.silence_seconds,
         taxonomy=edos.taxonomy,

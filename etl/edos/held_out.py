@@ -1,17 +1,31 @@
 """Find training candidates that are near a held-out row (EDOS 3.3: the test fifth is removed before any expansion)."""
 
-from collections.abc import Sequence
+from typing import NamedTuple
 
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from etl.common.columns import fault
 from etl.common.splits import RELEASED_NEAR, linking_keys, shingled_items
-from etl.edos.labelled_rows import unit_id
+from etl.edos.labelled_rows import NO_FAULT, unit_id
 from etl.edos.settings import SearchFrom
 
 HELD_OUT = ("validation", "test")
 LAST_TURN_WORDS = 3
+
+
+class HeldOutRule(NamedTuple):
+    """Which candidates are too near a held-out row to be trained on (ours).
+
+    Attributes:
+        threshold: least cosine.
+        splits: the splits that are held out.
+        drop: whether near candidates are dropped; the paper drops none.
+    """
+
+    threshold: float
+    splits: tuple[str, ...] = HELD_OUT
+    drop: bool = True
 
 
 def held_out_splits(search_from: SearchFrom) -> tuple[str, ...]:
@@ -24,10 +38,9 @@ def near_held_out(
     seeds: DataFrame,
     matches: DataFrame,
     clean_dialogues: DataFrame,
-    threshold: float,
-    splits: Sequence[str] = HELD_OUT,
+    rule: HeldOutRule,
 ) -> DataFrame:
-    """Return the candidates that are near a held-out row, each once with its strongest evidence.
+    """Return the candidates that are near a held-out row, each once with its strongest evidence; none if none goes.
 
     A candidate is near a held-out row in any of these cases: its label came from that row; their cosine reaches the
     threshold; both have the same dialogue, text, last turn (of three words or more) or similar shingles, by the same
@@ -38,12 +51,14 @@ def near_held_out(
         seeds: ``edos.seeds``.
         matches: ``edos.similar_matches``.
         clean_dialogues: ``subtitles.clean_dialogues``, with each dialogue's film.
-        threshold: least cosine.
-        splits: the splits that are held out.
+        rule: how near, and to which splits.
 
     Returns:
         dialogue_id, turn, near struct<reason, detail>.
     """
+    if not rule.drop:
+        return candidates.select("dialogue_id", "turn", F.expr(NO_FAULT).alias("near")).limit(0)
+    threshold, splits, _ = rule
     held = seeds.where(F.col("split").isin(*splits)).select(unit_id().alias("held_id"), "dialogue_id", "turns", "split")
     rows = candidates.select("dialogue_id", "turn", "turns", "matched_id", unit_id().alias("id"))
     by_match = rows.join(F.broadcast(held.select("held_id", "split")), F.col("matched_id") == F.col("held_id")).select(

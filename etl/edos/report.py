@@ -44,16 +44,19 @@ def report(findings: EdosFindings, examples: int = 12) -> str:
     lead = (
         f"{findings.dialogues:,} short dialogues from {findings.films:,} films. Each of their {findings.turns:,} turns "
         f"has one of {findings.taxonomy.in_words()}, given by a classifier with its confidence. "
-        "The method is that of EDOS (Welivita, Xie and Pu, 2021), whose figures are shown beside ours."
+        "The method is that of EDOS (Welivita, Xie and Pu, 2021), whose figures are shown beside ours. "
+        f"{findings.promise}"
     )
     about = f"{findings.dialogues:,} dialogues labelled with emotions and intents: sizes, labels, flow, limits"
     heading = "EDOS: emotional dialogues from film subtitles"
-    return pages.report("EDOS: a report on the data set", about, heading, lead, tiles(findings), sections)
+    title = f"EDOS: a report on the data set, preset {findings.edos.preset}"
+    return pages.report(title, about, heading, lead, tiles(findings), sections)
 
 
 def tiles(findings: EdosFindings) -> "Markup":
     """Return the key numbers."""
     facts = [
+        ("preset", findings.edos.preset, "edos.preset"),
         ("dialogues", f"{findings.dialogues:,}", "paper 1,000,000"),
         ("turns", f"{findings.turns:,}", "paper 2,829,426"),
     ]

@@ -11,6 +11,7 @@ from conf.training_options import ClassifierOptions
 
 SearchFrom = Literal["train", "train_and_validation"]
 DialogueConfidence = Literal["max", "mean", "min", "first", "last"]
+Preset = Literal["released", "paper", "trusted"]
 
 
 class ReadabilityRules(Part):
@@ -79,6 +80,10 @@ class ExpansionSettings(Pool):
     threshold: float = Field(0.92, gt=0, le=1, description="EDOS 3.3, C: similar to a dialogue of the crowd")
     again_threshold: float = Field(0.90, gt=0, le=1, description="similar to a self-labelled one (released rows)")
     held_out_threshold: float = Field(0.92, gt=0, le=1, description="rows this similar to a held-out row are left out")
+    drop_near_held_out: bool = added(
+        True,
+        description="ours: rows near a held-out row, by cosine, text or film, are not trained on; paper: false",
+    )
 
     @model_validator(mode="after")
     def floor_is_lowest(self) -> "ExpansionSettings":
@@ -119,19 +124,45 @@ INTENTS = (
     "wishing",
 )
 """The empathetic intents of EDOS; ``trusted`` chooses by the 32 emotions alone."""
+_PAPER_RECIPE = {
+    "warmup_share": 0.0,
+    "decay": "none",
+    "label_smoothing": 0.0,
+    "start_token": True,
+    "crowd_epochs": 0,
+    "start_from_weak_labeler": False,
+}
+"""What of the classifier's recipe (EDOS C, the authors' script) needs no more time or memory than another."""
 PRESETS: dict[str, dict[str, Any]] = {
     "released": {},
     "paper": {
-        "subtitles": {"cleaning": {"preset": "paper"}},
-        "edos": {"not_emotions": [], "self_labels": {"confidence": 0.9, "per_class": None, "calibrated": False}},
-        "training": {"weak_labeler": {"calibrated": False}, "emotion_classifier": {"calibrated": False}},
+        "subtitles": {
+            "explicit_marks": False,
+            "carried_marks": False,
+            "opening_dash_margin": 0.0,
+            "silence_ends_turn": False,
+            "uploads_per_film": 0,
+            "cleaning": {"preset": "paper"},
+        },
+        "edos": {
+            "validation_share": 0.2,
+            "expansion": {"search_from": "train_and_validation", "drop_near_held_out": False},
+            "self_labels": {"confidence": 0.9, "per_class": None, "calibrated": False},
+        },
+        "training": {
+            "turn_segmenter": {"kind": "svm", "lengths": False},
+            "weak_labeler": {"calibrated": False},
+            "self_labeler": _PAPER_RECIPE,
+            "emotion_classifier": {**_PAPER_RECIPE, "calibrated": False},
+        },
     },
     "trusted": {
         "subtitles": {"cleaning": {"preset": "trusted"}},
         "edos": {"choice": "worth", "top_share": 0.15, "not_emotions": ["neutral", *INTENTS]},
     },
 }
-"""Settings of each named set that differ from the defaults, which are those of ``released``."""
+"""Settings of each named set that differ from the defaults, which are those of ``released``. They go over a profile's:
+what a small machine cannot do (epochs, batches, encoders) is in none of them."""
 
 
 class WorthWeights(Part):
@@ -167,17 +198,18 @@ class ChoiceRules(Part):
         " probability that all borders are right and what they say (docs/edos.md)",
     )
     not_emotions: tuple[str, ...] = Field(
-        ("neutral", "questioning"),
-        description="labels that do not make a dialogue emotional, however confident; none: confidence alone decides",
+        (),
+        description="labels that do not make a dialogue emotional, however confident; none: confidence alone decides (EDOS"
+        " 3.1, whose Table 9 opens 36% with questioning); trusted: neutral and all intents",
     )
     worth: WorthWeights = added(WorthWeights())
 
 
 class EdosSettings(ChoiceRules):
-    preset: Literal["released", "paper", "trusted"] = Field(
+    preset: Preset = Field(
         "released",
-        description="named set, whose values any other setting overrides: as the rows are that the authors"
-        " released, as the paper's words are, or ours for use: whole exchanges, chosen by what they are worth",
+        description="named set, whose values files and --set override (docs/presets.md): as the rows are that the"
+        " authors released, as the paper's words are, or ours for use: whole exchanges, chosen by what they are worth",
     )
     taxonomy: Taxonomy = Field(
         default_factory=partial(load_taxonomy, "edos"),

@@ -8,7 +8,7 @@ from pyspark.sql import functions as F
 
 from etl.common.columns import fault
 from etl.common.hashes import history_hash
-from etl.edos.held_out import HELD_OUT, near_held_out
+from etl.edos.held_out import HELD_OUT, HeldOutRule, near_held_out
 from etl.edos.labelled_rows import COLUMNS, FAULT, NO_FAULT, split_kept_dropped, unit_id, without_known_texts
 from etl.edos.training_rows import crowd_rows
 from etl.pipeline.outcome import Outcome, dropped_columns
@@ -162,8 +162,7 @@ def expanded(
     released: DataFrame,
     clean_dialogues: DataFrame,
     threshold: float,
-    held_out_threshold: float,
-    splits: Sequence[str] = HELD_OUT,
+    held_out: HeldOutRule,
 ) -> Outcome:
     """Copy the crowd's labels to similar dialogues (EDOS 3.3), and drop those that are near a held-out row.
 
@@ -173,8 +172,8 @@ def expanded(
         seeds: ``edos.seeds``.
         released: ``edos.released_dialogues``, whose similar rows are added. The authors chose their threshold.
         clean_dialogues: ``subtitles.clean_dialogues``.
-        threshold, held_out_threshold: least cosines.
-        splits: the splits that are held out.
+        threshold: least cosine.
+        held_out: which candidates are too near a held-out row.
 
     Returns:
         Outcome of ``edos.similar_dialogues``. The input is the dialogues with a stored match and the released rows.
@@ -182,7 +181,7 @@ def expanded(
     ours = labelled_by_similarity(matches, pool, threshold, "similar")
     candidates = cached(_with_released(ours, released, "similar"))
     open_rows = candidates.where(F.col(FAULT).isNull())
-    near = near_held_out(open_rows, seeds, matches, clean_dialogues, held_out_threshold, splits)
+    near = near_held_out(open_rows, seeds, matches, clean_dialogues, held_out)
     flagged = candidates.join(near, ["dialogue_id", "turn"], "left").withColumn(FAULT, F.coalesce(FAULT, "near"))
     return _without_known(flagged.drop("near"), crowd_rows(seeds))
 

@@ -1,12 +1,11 @@
 """Split the crowd's labels, and gather the labelled turns that train the dialogue classifier (EDOS 3.3)."""
 
-from collections.abc import Sequence
 from functools import reduce
 
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from etl.edos.held_out import HELD_OUT, near_held_out
+from etl.edos.held_out import HeldOutRule, near_held_out
 from etl.edos.labelled_rows import COLUMNS, FAULT, NO_FAULT, first_of_same_text, split_kept_dropped, unit_id
 from etl.edos.splits import split_released
 from etl.pipeline.outcome import Outcome, dropped_columns
@@ -46,8 +45,7 @@ def gathered(
     found: list[DataFrame],
     matches: DataFrame,
     clean_dialogues: DataFrame,
-    held_out_threshold: float,
-    splits: Sequence[str] = HELD_OUT,
+    held_out: HeldOutRule,
 ) -> Outcome:
     """Gather the crowd's labels and the labels that the steps of EDOS 3.3 added to the training split.
 
@@ -59,14 +57,13 @@ def gathered(
         found: the tables of similar, self-labelled and similar self-labelled dialogues.
         matches: ``edos.similar_matches``.
         clean_dialogues: ``subtitles.clean_dialogues``.
-        held_out_threshold: least cosine to a held-out row.
-        splits: the splits that are held out.
+        held_out: which rows are too near a held-out row.
 
     Returns:
         Outcome of ``edos.training_dialogues``. The input is the rows of ``seeds`` and ``found``.
     """
     others = cached(reduce(DataFrame.unionByName, (rows.select(*COLUMNS) for rows in found)))
-    near = near_held_out(others, seeds, matches, clean_dialogues, held_out_threshold, splits)
+    near = near_held_out(others, seeds, matches, clean_dialogues, held_out)
     flagged = others.join(near, ["dialogue_id", "turn"], "left").withColumnRenamed("near", FAULT)
     both = crowd_rows(seeds).withColumn(FAULT, F.expr(NO_FAULT)).unionByName(flagged)
     split_of = seeds.select("dialogue_id", "turn", F.lit("crowd").alias("origin"), "split")

@@ -9,7 +9,7 @@ from conf.settings import TrainSections
 from conf.taxonomy import Taxonomy
 from etl.common.labelled_files import local_rows
 from etl.edos.empathetic import COLUMNS, labelled_utterances
-from etl.edos.settings import EdosSettings, PublishingSettings, ReportSettings
+from etl.edos.settings import EdosSettings, Preset, PublishingSettings, ReportSettings
 from etl.edos.tables import DIALOGUES, EMPATHETIC_TURNS
 from etl.pipeline import UNCOUNTED, At, StageRun, stage
 from etl.pipeline.outcome import LocalOutcome
@@ -28,11 +28,16 @@ AllTrainings = Annotated[TrainSections, UNCOUNTED]
     reads=(DIALOGUES,),
     writes=None,
 )
-def describe_dataset(dialogues: DataFrame, labels: Annotated[Taxonomy, UNCOUNTED], run: StageRun) -> None:
+def describe_dataset(
+    dialogues: DataFrame,
+    labels: Annotated[Taxonomy, UNCOUNTED],
+    preset: Annotated[Preset, At("edos.preset"), UNCOUNTED],
+    run: StageRun,
+) -> None:
     """Show the results: the paper's Tables 3 and 9, accounts, examples, and next steps."""
     from etl.edos.description import describe
 
-    describe(run, labels)
+    describe(run, labels, preset)
 
 
 @stage(manual=True, writes=EMPATHETIC_TURNS, units="utterances")

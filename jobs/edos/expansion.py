@@ -14,7 +14,7 @@ from etl.common.labelled_files import with_dropped
 from etl.edos import self_labels, similar, tables
 from etl.edos.embeddings import embed_dialogues as dialogue_embeddings
 from etl.edos.embeddings import embedded_turns, histories_to_embed
-from etl.edos.held_out import held_out_splits
+from etl.edos.held_out import HeldOutRule, held_out_splits
 from etl.edos.labelled_rows import pool_of
 from etl.edos.released import read_released, released_dialogues
 from etl.edos.settings import Pool, SearchFrom, SelfLabelerSettings, SelfLabelRules
@@ -26,6 +26,7 @@ from etl.subtitles.tables import CLEAN_DIALOGUES
 
 ON = "edos.expands"
 HeldOutThreshold = Annotated[float, At("edos.expansion.held_out_threshold")]
+DropNear = Annotated[bool, At("edos.expansion.drop_near_held_out")]
 Floor = Annotated[float, At("edos.expansion.floor")]
 From = Annotated[SearchFrom, At("edos.expansion.search_from")]
 ENCODER = "sentence_encoder"
@@ -127,12 +128,12 @@ def expand_labels(
     pool: Pool,
     threshold: Annotated[float, At("edos.expansion.threshold")],
     held_out_threshold: HeldOutThreshold,
+    drop_near: DropNear,
     search_from: From,
 ) -> Outcome:
     """Copy the crowd's labels to similar dialogues that are not near a held-out row (EDOS 3.3)."""
-    thresholds = (threshold, held_out_threshold)
-    splits = held_out_splits(search_from)
-    return similar.expanded(matches, _pool(clean, pool), seeds, released, clean, *thresholds, splits)
+    held_out = HeldOutRule(held_out_threshold, held_out_splits(search_from), drop_near)
+    return similar.expanded(matches, _pool(clean, pool), seeds, released, clean, threshold, held_out)
 
 
 @stage(
@@ -262,8 +263,9 @@ def gather_training_dialogues(
     matches: DataFrame,
     clean: DataFrame,
     held_out_threshold: HeldOutThreshold,
+    drop_near: DropNear,
     search_from: From,
 ) -> Outcome:
     """Gather the labelled turns of all origins for training, without those near a held-out row (EDOS 3.3)."""
-    found = [alike, self_labelled, similar_self]
-    return gathered(seeds, found, matches, clean, held_out_threshold, held_out_splits(search_from))
+    held_out = HeldOutRule(held_out_threshold, held_out_splits(search_from), drop_near)
+    return gathered(seeds, [alike, self_labelled, similar_self], matches, clean, held_out)

@@ -3,7 +3,7 @@
 import pytest
 from pyspark.sql import DataFrame, SparkSession
 
-from etl.edos.held_out import held_out_splits
+from etl.edos.held_out import HeldOutRule, held_out_splits, near_held_out
 from etl.edos.labelled_rows import COLUMNS, pool_of
 from etl.edos.similar import expanded, expanded_again, matched_units, queries_of, seed_targets, self_targets
 from etl.edos.training_rows import crowd_rows, gathered
@@ -134,7 +134,7 @@ def expansion(spark: SparkSession) -> tuple[Outcome, DataFrame, DataFrame, DataF
         ],
         RELEASED,
     )
-    outcome = expanded(matches, pool_of(clean, True, 1.0), seeds, released, clean, 0.92, 0.92)
+    outcome = expanded(matches, pool_of(clean, True, 1.0), seeds, released, clean, 0.92, HeldOutRule(0.92))
     assert outcome.dropped is not None
     # As tables, which later steps read: plans of one step do not go on into the next.
     rows = spark.createDataFrame(outcome.rows.select(*COLUMNS).collect(), LABELLED)
@@ -168,6 +168,14 @@ def test_labels_pass_on_from_the_threshold_on(expansion: tuple) -> None:
         ("rival/1", "label_conflict", "proud 0.9400 by s1/0; joyful 0.9200 by s2/0")
     ]
     assert balanced(outcome)
+
+
+def test_the_paper_leaves_no_row_out_for_what_is_held_out(expansion: tuple) -> None:
+    outcome, seeds, matches, clean = expansion
+    rows = outcome.rows.select("dialogue_id", "turn", "turns", "matched_id")
+    near = near_held_out(rows, seeds, matches, clean, HeldOutRule(0.0, drop=False))
+    assert near.columns == ["dialogue_id", "turn", "near"]
+    assert near.count() == 0
 
 
 def test_the_second_round_leaves_what_has_a_label(spark: SparkSession, expansion: tuple) -> None:
@@ -213,7 +221,7 @@ def test_gathering_keeps_people_first_and_held_out_rows_alone(spark: SparkSessio
         [("low", 1, DIALOGUES["low"][1], "proud", "similar_self", 0.99, "good/1", "pool")], LABELLED
     )
     found = [frame.repartition(3) for frame in (outcome.rows, own, more)]
-    result = gathered(seeds, found, matches, clean, 0.92)
+    result = gathered(seeds, found, matches, clean, HeldOutRule(0.92))
     rows = {(row.dialogue_id, row.turn): (row.label, row.origin, row.split) for row in result.rows.collect()}
     assert rows == {
         ("s1", 0): ("proud", "crowd", "train"),
