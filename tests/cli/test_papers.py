@@ -15,8 +15,9 @@ REPOSITORY = Path(__file__).resolve().parents[2]
 PAGE = (REPOSITORY / "docs" / "papers.md").read_text("utf-8")
 ROW = re.compile(r"^\| (\d+) \| ([^|]+) \| ([^|]+) \| ([^|]+) \| ([^|]*) \| ([^|]+) \|$", re.MULTILINE)
 ROWS = ROW.findall(PAGE)
-WORDS = {"paper", "trusted", "classifier_test", "classifier_valid"}
+WORDS = {"paper", "released", "trusted", "local", "classifier_test", "classifier_valid"}
 """Other words in code font."""
+READING = re.compile(r"(?:right|not there|\[deviation\]\(deviations\.md#([\w-]+)\))(?:: .+|$)")
 
 
 def has_name(path: Path, name: str) -> bool:
@@ -46,6 +47,30 @@ def exists(name: str, known: set[str]) -> bool:
     if "/" in file:
         return path.is_file() and (not inside or has_name(path, inside))
     return name in known or has_setting(name)
+
+
+def sections() -> dict[str, list[tuple[str, str]]]:
+    """Return (number, reading) of the rows of each section that says how to read its readings."""
+    parts = PAGE.split("\n## ")[1:]
+    found = {part.partition("\n")[0]: [(row[0], row[4].strip()) for row in ROW.findall(part)] for part in parts}
+    return {name: rows for name, rows in found.items() if any(READING.fullmatch(reading) for _, reading in rows)}
+
+
+def test_each_row_is_right_a_deviation_or_not_there() -> None:
+    found = sections()
+    assert len(found["EDOS"]) == 154
+    unclear = {(name, row) for name, rows in found.items() for row, text in rows if not READING.fullmatch(text)}
+    assert unclear == set()
+
+
+def test_deviations_lead_to_headings() -> None:
+    page = (REPOSITORY / "docs" / "deviations.md").read_text("utf-8")
+    headings = {heading.lower().replace(" ", "-") for heading in re.findall(r"^#+ (.+)$", page, re.MULTILINE)}
+    named = {
+        match[1] for rows in sections().values() for _, text in rows if (match := READING.match(text)) and match[1]
+    }
+    assert len(named) > 4
+    assert named <= headings
 
 
 def test_each_name_exists(known: set[str]) -> None:
