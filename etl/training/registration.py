@@ -152,7 +152,8 @@ def train_and_register(recipe: Recipe, run: StageRun) -> Trained:
     run.say(f"held out: {recipe.test.summary(figures)}; champion: {promotion.reason}")
     dropped = run.spark.createDataFrame(list(recipe.dropped), DROPPED_DDL) if recipe.dropped else None
     rows_in = recipe.rows_out + sum(row[-1] for row in recipe.dropped)
-    rounded = {name: round(value, 4) for name, value in figures.items()} | {"rows": len(recipe.test.rows)}
+    rounded = {name: round(value, 4) for name, value in figures.items()}
+    rounded["rows"] = len(recipe.test.rows)
     return Trained(champion.identity, rows_in, recipe.rows_out, dropped, rounded)
 
 

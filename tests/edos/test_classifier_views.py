@@ -97,6 +97,11 @@ def test_weighting_is_judged_by_pairs_of_equal_seed(trials: StandIns) -> None:
     assert (everything.encoder, everything.epochs) == ("pkg:small", 4)
 
 
+def test_weighting_shows_the_papers_row_without_trials(stand_ins: StandIns) -> None:
+    (row,) = stand_ins.ask("edos_weighting")
+    assert (row.seeds, row.gain, row.paper_weighted_f1, row.paper_unweighted_f1) == (None, None, 64.86, 63.44)
+
+
 RUNS = "stage string, event string, started timestamp, settings map<string, string>, figures map<string, double>"
 
 
