@@ -199,8 +199,8 @@ class ChoiceRules(Part):
     )
     not_emotions: tuple[str, ...] = Field(
         (),
-        description="labels that do not make a dialogue emotional, however confident; none: confidence alone decides (EDOS"
-        " 3.1, whose Table 9 opens 36% with questioning); trusted: neutral and all intents",
+        description="labels that do not make a dialogue emotional, however confident; none: confidence alone decides"
+        " (EDOS 3.1, whose Table 9 opens 36% with questioning); trusted: neutral and all intents",
     )
     worth: WorthWeights = added(WorthWeights())
 
