@@ -89,10 +89,11 @@ def data_sets(language: str = "en") -> dict[str, DataSet]:
     if not LANGUAGE.fullmatch(language):
         raise InputError(f"--language {language}: OPUS names languages by two or three letters, such as de or pt_br")
     known = yaml.safe_load(resources.text("data_sets.yaml").replace("{language}", language))
-    return {
-        name: DataSet(name=name, **{**about, "files": tuple(DataFile(**file) for file in about["files"])})
-        for name, about in known.items()
-    }
+    found = {}
+    for name, about in known.items():
+        files = tuple(DataFile(**{"path": file["name"], **file}) for file in about["files"])
+        found[name] = DataSet(name=name, **{**about, "files": files})
+    return found
 
 
 def fetch_data(

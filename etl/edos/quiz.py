@@ -10,8 +10,10 @@ from etl.common.hashes import content_order, shuffled
 from etl.common.labelled_files import labelled_rows, noted
 from etl.pipeline.stage_run import StageRun
 
-COLUMNS = ("context", "Dialog_ID", "Type", "Text")
+COLUMNS = ("Dialog_ID", "Type", "Text")
 """The required columns of the EmpatheticDialogues file."""
+EMOTION = "context"
+"""Its column of a conversation's emotion. A file without it is named after its one emotion, as in afraid.csv."""
 CHARACTERS = (20, 160)
 """Shorter and longer situations are no quiz (ours)."""
 
@@ -20,12 +22,13 @@ def situations(dialogues: DataFrame, labels: Sequence[str]) -> DataFrame:
     """Return the situations usable in a quiz as distinct (dialogue_id, text, quiz_label).
 
     Args:
-        dialogues: the EmpatheticDialogues file, all strings.
+        dialogues: the rows of EmpatheticDialogues with `place` as ``<file>:<line>``, all strings.
         labels: the taxonomy. Situations with another emotion are dropped.
     """
     text = F.trim(F.regexp_replace("Text", r"\s+", " "))
+    emotion = F.coalesce(EMOTION, F.regexp_extract("place", r"([^/.:]+)\.[^/]*$", 1))
     rows = dialogues.where(F.lower("Type") == "situation").select(
-        F.col("Dialog_ID").alias("dialogue_id"), text.alias("text"), F.lower(F.trim("context")).alias("quiz_label")
+        F.col("Dialog_ID").alias("dialogue_id"), text.alias("text"), F.lower(F.trim(emotion)).alias("quiz_label")
     )
     fit = rows.where(F.col("quiz_label").isin(*labels) & F.length("text").between(*CHARACTERS))
     first = F.row_number().over(Window.partitionBy(F.lower("text")).orderBy("dialogue_id", "quiz_label"))
@@ -45,7 +48,7 @@ def situations_of(
     if path is None:
         run.say(f"{setting} is not set: HITs without a quiz")
         return None, None
-    read = labelled_rows(run.spark, [path], COLUMNS, setting)
+    read = labelled_rows(run.spark, [path], COLUMNS, setting, optional=(EMOTION,))
     return situations(read.rows, labels), noted(read)
 
 

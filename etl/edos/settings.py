@@ -229,7 +229,7 @@ class EdosSettings(ChoiceRules):
     )
     crowd_votes: tuple[str, ...] = outside((), description="files of worker answers (released CSV format)")
     empathetic_dialogues: str | None = outside(
-        None, description="CSV of EmpatheticDialogues with columns context, Dialog_ID, Type, Text; or its folder"
+        None, description="CSV of EmpatheticDialogues with columns context, Dialog_ID, Type, Text; or a folder of them"
     )
     annotation: AnnotationSettings = AnnotationSettings()
     released_labels: tuple[str, ...] = outside(

@@ -18,7 +18,13 @@ CORPORA = {
     "meld": ("train_sent_emo.csv", "dev_sent_emo.csv"),
     "emorynlp": ("emorynlp_train_final.csv", "emorynlp_dev_final.csv"),
 }
-DIALOGUES = ("dialogues_train.txt", "dialogues_valid.txt", "dialogues_test.txt", "reccon_dailydialog_train.json.gz")
+DIALOGUES = (
+    "dialogues_train.txt",
+    "dialogues_valid.txt",
+    "dialogues_test.txt",
+    "dailydialog_train.json",
+    "reccon_dailydialog_train.json.gz",
+)
 """DailyDialog's text and RECCON's copy of its training part; all existing files are used for training."""
 MOST_BYTES = 64 << 20
 
@@ -73,18 +79,18 @@ def emotion_utterances(folders: Sequence[str], setting: str) -> tuple[dict[str, 
 
 
 def _dialogues(path: Path) -> Iterator[list[tuple[str, str]]]:
-    packed = path.suffix == ".gz"
+    is_json = ".json" in path.suffixes
     try:
-        with gzip.open(path) if packed else path.open("rb") as stream:
+        with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as stream:
             content = stream.read(MOST_BYTES + 1)
         if len(content) > MOST_BYTES:
             raise ValueError(f"more than {MOST_BYTES >> 20} MiB")
         text = content.decode("utf-8")
-        dialogues = json.loads(text) if packed else text.split("\n")
+        dialogues = json.loads(text) if is_json else text.split("\n")
     except (OSError, EOFError, zlib.error, ValueError, RecursionError) as error:
         reason = str(error).partition("\n")[0]
         raise InputError(f"{path} cannot be read as dialogues: {reason}") from None
-    return turns_of_reccon(dialogues, path.name) if packed else turns_of_lines(dialogues)
+    return turns_of_reccon(dialogues, path.name) if is_json else turns_of_lines(dialogues)
 
 
 def _read(path: Path) -> pd.DataFrame:

@@ -228,13 +228,16 @@ def test_what_can_be_fetched_is_pinned_and_read_by_known_settings() -> None:
             continue
         for file in one.files:
             address = one.address if not file.unpack else f"{one.address}/{file.path}"
-            assert re.fullmatch(r"https://.*/[0-9a-f]{40}", address), "a commit, not a branch"
+            assert re.fullmatch(r"https://.*/[0-9a-f]{40}(/\w+)*", address), "a commit, not a branch"
             assert file.unpack or re.fullmatch(r"[0-9a-f]{64}", file.sha256 or "")
 
 
 def test_the_shared_copies_are_the_pinned_ones(shared_data: Path, tmp_path: Path) -> None:
     fetched(tmp_path, "meld", "emorynlp", source=shared_data)
     assert (tmp_path / "meld" / "train_sent_emo.csv").is_file()
+    (daily,) = data_sets()["dailydialog"].files
+    packed = (shared_data / "dailydialog" / "reccon_dailydialog_train.json.gz").read_bytes()
+    assert hashlib.sha256(gzip.decompress(packed)).hexdigest() == daily.sha256
 
 
 def zipped(path: Path, members: dict[str, bytes]) -> Path:

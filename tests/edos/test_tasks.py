@@ -10,7 +10,7 @@ from pyspark.sql import functions as F
 from conf.errors import InputError
 from conf.taxonomy import edos_labels
 from etl.common.labelled_files import labelled_rows
-from etl.edos.quiz import COLUMNS, situations
+from etl.edos.quiz import COLUMNS, EMOTION, situations
 from etl.edos.settings import AnnotationSettings
 from etl.edos.tables import ANNOTATION_TASKS
 from etl.edos.tasks import annotation_tasks, ranked_turns
@@ -18,8 +18,8 @@ from etl.edos.tasks import annotation_tasks, ranked_turns
 READABLE = (
     "dialogue_id string, turn int, label string, confidence float, band string, history_hash string, readability double"
 )
-TWO = AnnotationSettings(per_class=2, dialogues_per_hit=2, quiz_per_hit=5)
-ED = "context string, Dialog_ID string, Type string, Actor string, Text string, Label string"
+TWO = AnnotationSettings(per_class=2, dialogues_per_hit=2, quiz_per_hit=6)
+ED = "place string, context string, Dialog_ID string, Type string, Actor string, Text string, Label string"
 
 
 def readable(spark: SparkSession) -> DataFrame:
@@ -58,7 +58,9 @@ def talks(spark: SparkSession) -> DataFrame:
         ("angry", "hit:12", "situation", "none", "THIS happened to me,  number 0.", "sad"),  # a copy
         (None, None, "situation", None, None, None),
     ]
-    return spark.createDataFrame(rows, ED)
+    named = [("talks.csv:2", *row) for row in rows]
+    named.append(("folder/guilty.csv.gz:7", None, "hit:13", "situation", "none", "I broke it, and nobody knows.", "x"))
+    return spark.createDataFrame(named, ED)
 
 
 def test_a_class_steps_down_by_bands_and_nobody_is_asked_twice(spark: SparkSession) -> None:
@@ -80,6 +82,7 @@ def test_hits_of_dialogues_and_quiz_items(spark: SparkSession) -> None:
     pool = situations(talks(spark), edos_labels())
     assert sorted((row["quiz_label"], row["dialogue_id"]) for row in pool.collect()) == [
         ("afraid", "hit:0_conv:0"),
+        ("guilty", "hit:13"),
         ("joyful", "hit:3_conv:3"),
         ("proud", "hit:1_conv:1"),
         ("sad", "hit:2_conv:2"),
@@ -125,7 +128,7 @@ def test_without_situations_there_is_no_quiz(spark: SparkSession) -> None:
 def test_a_pool_too_small_and_a_wrong_file_are_refused(spark: SparkSession, tmp_path: Path) -> None:
     weak, dialogues = sources(spark)
     pool = situations(talks(spark), edos_labels())
-    with pytest.raises(InputError, match="4 situations fit a quiz, but a HIT needs 5"):
+    with pytest.raises(InputError, match="5 situations fit a quiz, but a HIT needs 6"):
         annotation_tasks(readable(spark), weak, dialogues, pool, TWO)
     (tmp_path / "talks.csv").write_text("context,Text\nsad,It rains .\n", "utf-8")
     with pytest.raises(InputError, match=r"talks\.csv: no_column: Dialog_ID, Type"):
@@ -133,7 +136,9 @@ def test_a_pool_too_small_and_a_wrong_file_are_refused(spark: SparkSession, tmp_
 
 
 def test_real_situations_serve_for_683_hits(spark: SparkSession, shared_data: Path) -> None:
-    read = labelled_rows(spark, [str(shared_data / "empathetic_dialogues")], COLUMNS, "edos.empathetic_dialogues")
+    read = labelled_rows(
+        spark, [str(shared_data / "empathetic_dialogues")], COLUMNS, "edos.empathetic_dialogues", optional=(EMOTION,)
+    )
     pool = situations(read.rows, edos_labels())
     counts = {row["quiz_label"]: row["count"] for row in pool.groupBy("quiz_label").count().collect()}
     assert len(counts) == 32

@@ -233,10 +233,11 @@ def test_turn_example_folders(tmp_path) -> None:
     (dialogues / "dialogues_valid.txt").write_text("Tea ? __eou__ No . __eou__\n", encoding="utf-8")
     packed = dialogues / "reccon_dailydialog_train.json.gz"
     packed.write_bytes(gzip.compress(b'{"a": [[{"speaker": "A", "utterance": "Hello ."}]]}'))
+    (dialogues / "dailydialog_train.json").write_text('{"b": [[{"speaker": "A", "utterance": "Bye ."}]]}', "utf-8")
     training, held_out, further = example_frames([str(meld), str(dialogues)])
     assert training["meld"].equals(rows)
     assert held_out["meld"].equals(rows)
-    assert sorted(further["dailydialog"]["utterance"]) == ["Hello .", "No .", "Tea ?"]
+    assert sorted(further["dailydialog"]["utterance"]) == ["Bye .", "Hello .", "No .", "Tea ?"]
     learned, judged = transcript_pairs(training, held_out, further)
     assert set(learned["source"]) == {"meld", "dailydialog"}
     assert set(judged["source"]) == {"meld"}
