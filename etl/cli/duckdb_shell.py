@@ -20,9 +20,11 @@ if TYPE_CHECKING:
 PROMPT = "edos> "
 MORE = "  ...> "
 LEAVING = {"quit", "exit"}
-GREETING = """{names} tables and views of {root}, for example: SELECT * FROM edos.turns LIMIT 5;
-SHOW TABLES; lists them, DESCRIBE edos.turns; says what its columns are; the tab key completes names.
+GREETING = """{names} tables and views of {root}, for example: SELECT * FROM {example} LIMIT 5;
+SHOW TABLES; lists them, DESCRIBE {example}; says what its columns are; the tab key completes names.
 Statements end with a semicolon, `quit;` leaves. docs/cookbook.md answers twelve questions."""
+EXAMPLES = ("edos.turns", "emo_pillars.examples", "augesc.conversations", "subtitles.clean_dialogues")
+"""Results of the data sets, the first of which that is there is a greeting's example."""
 _LISTED = re.compile(r"SHOW\s+(?:ALL\s+)?(?:TABLES|VIEWS)(?:\s+(?:IN|FROM)\s+[\"`]?(\w+)[\"`]?)?", re.IGNORECASE)
 _DESCRIBED = re.compile(r"(?:DESCRIBE|DESC)\s+(?:TABLE\s+)?[\"`]?(\w+)[\"`]?\.[\"`]?(\w+)[\"`]?", re.IGNORECASE)
 LIST = """
@@ -130,7 +132,8 @@ def open_shell(lakehouse: "duckdb.DuckDBPyConnection", root: str | Path) -> int:
     """Read statements from the terminal, each up to its semicolon, until ``quit`` or the end; returns 0."""
     names = known_names(lakehouse)
     shell = Shell(lakehouse, names)
-    print(GREETING.format(names=sum("." in name for name in names), root=root))
+    tables = [name for name in names if "." in name]
+    print(GREETING.format(names=len(tables), root=root, example=example_of(tables)))
     while True:
         try:
             shell.cmdloop()
@@ -139,6 +142,11 @@ def open_shell(lakehouse: "duckdb.DuckDBPyConnection", root: str | Path) -> int:
             print()
         else:
             return 0
+
+
+def example_of(tables: Sequence[str]) -> str:
+    """Return the table or view that a greeting names: a result of a data set, else the first."""
+    return next((name for name in EXAMPLES if name in tables), tables[0])
 
 
 class Shell(cmd.Cmd):

@@ -23,7 +23,7 @@ from etl.pipeline.tables import TABLES, View
 from etl.publishing.screen_tables import ROWS, aligned, csv_row, row_count, terminal_width
 from etl.publishing.views import named_in, views_of
 
-GREETING = """{tables} tables and views of {root}, for example: SELECT * FROM edos.turns LIMIT 5;
+GREETING = """{tables} tables and views of {root}, for example: SELECT * FROM {example} LIMIT 5;
 Statements end with a semicolon; `quit;` leaves. docs/cookbook.md answers twelve questions."""
 QUERY = re.compile(r"(--.*\n|\s|\()*(select|with|from|explain)\b", re.IGNORECASE)
 """The beginning of a statement that reads only what it names."""
@@ -71,7 +71,8 @@ def open_sql(settings: Settings, statements: str | None = None, as_csv: bool = F
         views = views_of(settings)
         registered = [*lakehouse.catalog_statements(views), *statements_of_sets(lakehouse, views)]
         named = sum(not statement.startswith("CREATE SCHEMA") for statement in registered)
-        print(GREETING.format(tables=named, root=settings.lakehouse.catalog or settings.lakehouse.root), flush=True)
+        root = settings.lakehouse.catalog or settings.lakehouse.root
+        print(GREETING.format(tables=named, root=root, example=_example(lakehouse, registered)), flush=True)
     finally:
         close_session(spark, settings)
     from pyspark.find_spark_home import _find_spark_home
@@ -86,6 +87,15 @@ def open_sql(settings: Settings, statements: str | None = None, as_csv: bool = F
         # On a cluster, executors must be able to reach the driver.
         local = {"SPARK_LOCAL_IP": "127.0.0.1"} if settings.spark.local else {}
         return subprocess.run(command, cwd=folder, env={**os.environ, **local}).returncode
+
+
+def _example(lakehouse: Lakehouse, registered: Sequence[str]) -> str:
+    """Return the name of a table or view among those that statements create, a result of a data set if there is one."""
+    from etl.cli.duckdb_shell import EXAMPLES
+
+    heads = [statement.partition("(")[0].partition(" AS ")[0].split() for statement in registered]
+    names = [lakehouse.named(name) for name in (*EXAMPLES, *TABLES)]
+    return next((name for name in names if any(name in head for head in heads)), names[-1])
 
 
 def statements_of_sets(

@@ -1,6 +1,7 @@
 """The SQL shell by DuckDB."""
 
 import io
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ from etl.cli.duckdb_shell import Shell, known_names, run_statements
 from etl.cli.sql_shell import _duckdb_reads, open_sql
 from etl.pipeline.tables import TABLES
 from etl.publishing.duckdb_sql import duckdb_type, translated
+from etl.publishing.without_spark import connect
 
 
 @pytest.fixture()
@@ -28,8 +30,6 @@ def root(tmp_path: Path) -> Path:
 
 @pytest.fixture()
 def lakehouse(root: Path) -> Iterator[Any]:
-    from etl.publishing.without_spark import connect
-
     with connect(root) as found:
         yield found
 
@@ -106,6 +106,8 @@ def test_the_shell_opens_by_duckdb_and_ends(
     )
     assert open_sql(load_settings("local", [], {"lakehouse.root": str(root)})) == 0
     printed = capsys.readouterr().out
+    assert re.findall(r"FROM (\S+) LIMIT|DESCRIBE (\S+);", printed)[0][0] in known_names(connect(root))
+    assert "edos.turns" not in printed
     assert "n\n3\n(1 row)" in printed
     assert "Binder Error" in printed
     assert "8" not in printed.partition("Binder Error")[2]

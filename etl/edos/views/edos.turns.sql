@@ -20,6 +20,7 @@
 -- sentence_last: index of the turn's last sentence in the file
 -- start_ms: start in the film, milliseconds; null: the file has no time there
 -- end_ms: end in the film, milliseconds; null: the file has no time there
+-- starts_at: start in the film, hours:minutes:seconds, to find it in a player; null: the file has no time there
 -- certainty: probability that the turn is one speaker's, and whole; null: unknown
 -- border: what decided that the turn opens: start, silence, mark, carried, model; null: unknown
 -- border_certainty: probability that the turn opens where the speaker changes; null: unknown
@@ -50,6 +51,9 @@ SELECT finished.dialogue_id, finished.turn, finished.text,
        CASE WHEN finished.share < 0.1D THEN 'test' WHEN finished.share < 0.2D THEN 'validation' ELSE 'train' END
          AS split,
        spoken.source_path, spoken.sentence_first, spoken.sentence_last, spoken.start_ms, spoken.end_ms,
+       lpad(CAST(spoken.start_ms DIV 3600000 AS string), 2, '0') || ':'
+         || lpad(CAST(spoken.start_ms DIV 60000 % 60 AS string), 2, '0') || ':'
+         || lpad(CAST(spoken.start_ms DIV 1000 % 60 AS string), 2, '0') AS starts_at,
        spoken.certainty, spoken.border, spoken.border_certainty, spoken.speaker, spoken.dialogue_certainty
 FROM finished
 LEFT JOIN spoken ON spoken.dialogue_id = finished.dialogue_id AND spoken.turn = finished.turn

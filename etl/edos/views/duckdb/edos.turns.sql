@@ -26,6 +26,9 @@ SELECT finished.dialogue_id, CAST(finished.turn AS int) AS turn, finished.line.t
        CASE WHEN finished.share < 0.1 THEN 'test' WHEN finished.share < 0.2 THEN 'validation' ELSE 'train' END AS split,
        spoken.source_path, spoken.line.sentence_first AS sentence_first, spoken.line.sentence_last AS sentence_last,
        spoken.line.start_ms AS start_ms, spoken.line.end_ms AS end_ms,
+       lpad(CAST(spoken.line.start_ms // 3600000 AS varchar), 2, '0') || ':'
+         || lpad(CAST(spoken.line.start_ms // 60000 % 60 AS varchar), 2, '0') || ':'
+         || lpad(CAST(spoken.line.start_ms // 1000 % 60 AS varchar), 2, '0') AS starts_at,
        spoken.certainties[spoken.turn + 1] AS certainty, spoken.borders[spoken.turn + 1] AS border,
        spoken.border_certainties[spoken.turn + 1] AS border_certainty, spoken.speakers[spoken.turn + 1] AS speaker,
        spoken.dialogue_certainty
