@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 PROGRAM = "edos-lakehouse"
 COMPLETE = "_EDOS_LAKEHOUSE_COMPLETE"
 """The variable by which a shell asks what a word may be completed to."""
-ALL_FILES = 3_700_000
-"""Files of OpenSubtitles v2018 in all languages; 446,612 of them are English."""
 
 STEERED = "models:/edos-reply-steered@champion"
 FOLDER = click.Path(path_type=Path)
@@ -270,7 +268,7 @@ declare(
     "Predict the time and size of a run from past runs.",
     "etl.cli.estimate:estimate",
     *CHOICE,
-    _option("--files", type=int, default=ALL_FILES, help=f"Files of the larger run (default {ALL_FILES})."),
+    _option("--files", type=int, help="Files of the larger run (default: those in subtitles.sources)."),
     _option("--pilot", is_flag=True, help="First measure subtitles.sample and a quarter of it, under _pilot."),
 )
 declare(

@@ -1,25 +1,32 @@
 """``python -m jobs estimate``: predict time and storage of a larger run from the runs in ``ops.stage_runs``."""
 
 import math
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from statistics import linear_regression, mean
 from typing import Any
 
 from pyspark.sql import SparkSession
 
 from conf.errors import InputError
+from conf.places import local_path
 from conf.settings import Settings
+from etl.cli.foreseen import FACTOR, Holdings, holdings, is_demo, seconds_of
 from etl.cli.running import in_session, run_stages
 from etl.pipeline.lineage import StageEvent
 from etl.pipeline.locations import tracking_uri
 from etl.pipeline.planner import PipelineContext, chosen, same_settings
+from etl.pipeline.progress import duration
 from etl.pipeline.spark_api import gpus_of_task
 from etl.pipeline.stages import Model, Stage
 from etl.pipeline.tables import Table
 from etl.publishing.screen_tables import aligned, terminal_width
 from jobs import all_stages
 
+ALL_FILES = 3_700_000
+"""Files of OpenSubtitles v2018 in all languages; 446,612 of them are English."""
 SOURCE = "find_subtitles"
 FILES = "ingest_subtitles"
 FILE = "source_path"
@@ -133,7 +140,7 @@ def _files_of(event: StageEvent, ingested: Sequence[StageEvent]) -> int:
     return before[-1] if before else ingested[0].rows_in or 1
 
 
-def estimate(settings: Settings, stages: list[Stage], files: int, pilot: bool) -> int:
+def estimate(settings: Settings, stages: list[Stage], files: int | None, pilot: bool) -> int:
     """Print the time, core-hours or GPU-hours and bytes of each stage for a number of files.
 
     The time of a stage's tasks grows with its units, the rest of its time does not. Runs of two sizes
@@ -143,23 +150,64 @@ def estimate(settings: Settings, stages: list[Stage], files: int, pilot: bool) -
     Args:
         settings: of the lakehouse.
         stages: those to add up.
-        files: size of the larger run.
+        files: size of the larger run; None: those in the sources, or `ALL_FILES` where these are elsewhere.
         pilot: measure first: run the stages, trainings aside, on the sample and on a quarter of it, in tables under
             ``_pilot``. Each size runs three times in one session, since Java's first runs of anything are slow.
 
+    Where nothing was measured yet, a stored table tells the time alone.
+
     Raises:
-        InputError: no finished run to estimate from, or no files.
+        InputError: no files.
         RunError: a pilot failed.
     """
-    if files < 1:
+    if files is not None and files < 1:
         raise InputError(f"--files={files}: must be at least 1")
+    held = holdings(settings)
+    files = files or (held.files if held is not None else ALL_FILES)
+    root = local_path(settings.lakehouse.root)
+    if not pilot and settings.lakehouse.catalog is None and root is not None and not Path(root, "ops").exists():
+        print("\n".join(stored_lines(settings, stages, files, held, os.cpu_count() or 1)))
+        return 0
     measured_in = pilot_settings(settings) if pilot else settings
 
     def work(spark: SparkSession, running: list[str]) -> None:
         before = _run_pilots(spark, measured_in, stages, running) if pilot else None
-        _print_estimate(PipelineContext(spark, measured_in), stages, files, before)
+        context = PipelineContext(spark, measured_in)
+        if before is None and not context.log.done(FILES):
+            print("\n".join(stored_lines(settings, stages, files, held, context.cores)))
+        else:
+            _print_estimate(context, stages, files, before)
 
     return in_session(measured_in, work)
+
+
+def stored_lines(
+    settings: Settings, stages: Sequence[Stage], files: int, held: Holdings | None, cores: int
+) -> list[str]:
+    """Return the lines of an estimate from the stored table: the seconds of each stage, and how sure their sum is.
+
+    Args:
+        settings: of the run.
+        stages: those to add up.
+        files: of the run.
+        held: what the sources hold, whose share of films among files is taken; None: a film in each file.
+        cores: that it will have.
+    """
+    films = files if held is None else files * held.films / held.files
+    known = {one.name: seconds_of(one, films, cores, is_demo(settings)) for one in stages}
+    rows = [(name, round(seconds)) for name, seconds in known.items() if seconds is not None]
+    total = sum(seconds for _, seconds in rows)
+    unknown = [name for name, seconds in known.items() if seconds is None]
+    left_out = [f"Not in the table: {', '.join(unknown)}."] if unknown else []
+    return [
+        f"nothing measured in {settings.lakehouse.root} yet: a stored table, for {files:,} files of {films:,.0f} films "
+        f"on {cores} cores\n",
+        *aligned(("stage", "seconds"), [*rows, ("all", total)], terminal_width()),
+        f"\nAbout {duration(total)}, most likely {duration(total / FACTOR)} to {duration(total * FACTOR)}: the table "
+        "is of two cores without a graphics card or other work.",
+        *left_out,
+        "After a run of some of your files, or with --pilot, this command tells what was measured here.",
+    ]
 
 
 def _run_pilots(spark: SparkSession, settings: Settings, stages: list[Stage], running: list[str]) -> dict[str, int]:
@@ -195,7 +243,7 @@ def _print_estimate(
     events = {name: context.log.done(name)[(before or {}).get(name, 0) :] for name in names}
     ingested = events[FILES]
     if not ingested or not ingested[-1].rows_in:
-        raise InputError("nothing measured yet: add --pilot --set subtitles.sample=0.01, or run the stages on a sample")
+        raise InputError("nothing measured: the sample has no file that can be read")
     gpus = gpus_at_once(context.cores, gpus_of_task(context.spark.conf.get))
     print(f"measured on {ingested[-1].rows_in:,} files and {context.cores} cores; estimated for {files:,} files\n")
     growing = _growing_stages()

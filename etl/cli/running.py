@@ -15,14 +15,16 @@ from pyspark.sql import SparkSession
 
 from conf.errors import InputError, LossError
 from conf.settings import Settings
+from etl.cli.foreseen import FACTOR, seconds_ahead
 from etl.cli.presets import smaller_line
 from etl.cli.run_errors import RunError, fault_line, is_bad_input
+from etl.edos.description import describe
 from etl.pipeline import session
 from etl.pipeline.lease import events, leased
 from etl.pipeline.model_checks import check_models
 from etl.pipeline.observers import Observers
 from etl.pipeline.planner import PipelineContext, StagePlan, event_of, given_model, why_off, without_set
-from etl.pipeline.progress import Progress
+from etl.pipeline.progress import Progress, duration
 from etl.pipeline.runner import run_stage
 from etl.pipeline.spark_api import cores, is_local
 from etl.pipeline.stages import Model, Stage
@@ -31,6 +33,9 @@ from etl.pipeline.table_checks import require_tables
 from etl.pipeline.tables import Table
 from etl.training.registry import check_store
 
+CLEANING = "clean_dialogues"
+"""A run that has this stage ends with what was made."""
+DESCRIBING = "describe_dataset"
 SMALL_SOURCES = 64_000_000
 """Stored bytes of subtitle files, about 750 films, up to which `run` takes a short session: 64 s in place of 81 s for
 265 files on two cores."""
@@ -93,13 +98,21 @@ def run(settings: Settings, stages: list[Stage], again: bool) -> int:
 
     What the settings name is looked at before the session opens.
     """
+    print(f"{len(stages)} stage{'s' * (len(stages) != 1)}: looks for what they need, then starts Spark", flush=True)
     require_inputs(stages, settings)
     require_tables(stages, settings)
     check_models(stages, settings)
     if settings.spark.local and settings.spark.short_session is None:
         short = are_small(settings.subtitles.sources)
         settings = settings.model_copy(update={"spark": settings.spark.model_copy(update={"short_session": short})})
-    return in_session(settings, lambda spark, running: run_stages(spark, settings, stages, running, again))
+
+    def work(spark: SparkSession, running: list[str]) -> None:
+        run_stages(spark, settings, stages, running, again)
+        names = {stage.name for stage in stages}
+        if CLEANING in names and DESCRIBING not in names:
+            print("\n".join(["", *describe(spark, settings.lakehouse, settings.edos, settings.publishing)]))
+
+    return in_session(settings, work)
 
 
 def are_small(sources: Sequence[str], most: int = SMALL_SOURCES) -> bool:
@@ -181,6 +194,13 @@ def _run_locked(
     if any(isinstance(stage.writes, Table) and stage.models for stage in stages):
         for line in idle_gpus(is_local(spark), gpus_here()):
             progress.say_once(line)
+    ahead = seconds_ahead(contexts, stages)
+    progress.expect(ahead)
+    if ahead and contexts.log.last(stages[0].name, "done") is None:
+        progress.say(
+            f"about {duration(sum(ahead.values()))} on {contexts.cores} cores by a stored table, give or take a factor "
+            f"of {FACTOR}"
+        )
     observers = Observers(contexts, progress.say)
 
     def failed(stage: Stage, error: BaseException) -> None:

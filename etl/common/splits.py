@@ -1,6 +1,7 @@
 """Train, validation and test splits: by near-duplicate group for released labels, by film for ingested dialogues."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from typing import NamedTuple
 
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
@@ -104,6 +105,36 @@ def with_film_group(dialogues: DataFrame, max_links: int = MAX_LINKS) -> DataFra
     return dialogues.join(F.broadcast(mapping), "movie_id", "left").withColumn(
         "film_group", F.coalesce("film_group", "movie_id")
     )
+
+
+class Split(NamedTuple):
+    """The size of a split. Films that are one count once."""
+
+    dialogues: int
+    films: int
+
+
+def films_by_split(dialogues: DataFrame, *, test_share: float, validation_share: float) -> DataFrame:
+    """Return movie_id, film_group and split of each film: films of one group are in one split.
+
+    Args:
+        dialogues: movie_id, turns array<struct<text>>.
+        test_share, validation_share: of films.
+    """
+    films = with_film_group(dialogues.select("movie_id", "turns")).select("movie_id", "film_group").distinct()
+    return split_by_film(films, test_share=test_share, validation_share=validation_share, film="film_group")
+
+
+def split_faults(splits: Mapping[str, Split]) -> list[str]:
+    """Return what is said of splits that are empty or have a single film."""
+    none = [name for name in SPLITS if splits.get(name, Split(0, 0)).films == 0]
+    one = [name for name in SPLITS if splits.get(name, Split(0, 0)).films == 1]
+    found = []
+    if none:
+        found.append(f"no film is in {' and '.join(none)}: more films, or larger shares of publishing, mend it")
+    if one:
+        found.append(f"only one film each is in {' and '.join(one)}, and figures there are of that film alone")
+    return found
 
 
 def linking_keys(items: DataFrame, last_turn_words: int) -> DataFrame:

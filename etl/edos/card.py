@@ -8,16 +8,27 @@ from typing import Any
 import yaml
 
 from conf import resources
-from etl.common.splits import SPLITS
+from etl.common.splits import SPLITS, Split, split_faults
 from etl.edos.findings import EdosFindings
+from etl.edos.origins import Origins
 from etl.edos.settings import PublishingSettings
 from etl.publishing import croissant
 from etl.publishing.croissant import BOOLEAN, FLOAT, INTEGER, TEXT, Datasheet, Fields
-from etl.publishing.dataset_card import About, Features, cell, citation, example_row, table, table_rows
+from etl.publishing.dataset_card import (
+    About,
+    Features,
+    cell,
+    citation,
+    example_row,
+    measured_limits,
+    table,
+    table_rows,
+)
 from etl.publishing.licences import LicensedPart
 from etl.publishing.pages import percent, shown
 
 METHOD = "edos"
+NO_FILMS: Mapping[str, int] = {}
 _FILM_FIELDS: Fields = {"year": INTEGER, "genres": [TEXT], "certainty": FLOAT}
 _TURN_FIELDS: Fields = {
     "label": TEXT,
@@ -63,14 +74,14 @@ ORIGINS = {
 """Where the labels of training turns come from, in the order of EDOS 3.3."""
 INCLUDED = (
     ("dialogue_id", "`<subtitle file>-<its first sentence>`"),
-    ("movie_id", "the film's IMDb number"),
+    ("movie_id", "$film"),
     ("language, year, genres", "of the film; null where they are not known"),
     ("certainty", "probability that all borders of the dialogue are right"),
     ("turns", f"list of `text`, `label`, `confidence` (0 to 1, 4 decimals){_DETAILS}"),
 )
 REFERRED = (
     *INCLUDED[:2],
-    ("release, language, subtitle_id", "the subtitle file in OPUS's OpenSubtitles"),
+    ("release, language, subtitle_id", "$upload"),
     ("source_path", "the path that it was read from"),
     *INCLUDED[2:4],
     (
@@ -111,6 +122,7 @@ def card(
     *,
     rows: Mapping[str, int],
     languages: Sequence[str],
+    films: Mapping[str, int] = NO_FILMS,
     sources: Sequence[LicensedPart] = (),
     example: str | None = None,
 ) -> str:
@@ -121,10 +133,13 @@ def card(
         publishing: settings of the export; loaders read the first of its formats by default.
         rows: number of dialogues by split.
         languages: language codes.
+        films: number of films by split; {}: unknown.
         sources: parts of the export with their licences.
         example: a row as JSON.
     """
     name = publishing.name
+    origins = findings.origins
+    splits = {split: Split(rows.get(split, 0), films[split]) for split in films}
     about = about_edos(findings, publishing, rows, languages)
     references = publishing.text == "references"
     formats = publishing.formats
@@ -138,12 +153,14 @@ def card(
         preset=findings.promise,
         choice=findings.choice,
         text_note=_TEXT_NOTE[references],
-        columns=table(("column", "holds"), REFERRED if references else INCLUDED),
-        splits=table_rows((split, rows[split]) for split in SPLITS if split in rows),
+        columns=_columns(REFERRED if references else INCLUDED, origins),
+        splits=table_rows((split, rows.get(split, 0), films.get(split)) for split in SPLITS),
+        faults="".join(f" Here {fault}." for fault in split_faults(splits) if films),
+        measured="\n".join(f"- {limit}" for limit in measured_limits()),
         lines=_LINES if "jsonl" in formats[1:] else "",
         restoring=_RESTORING if references else "",
         example=example_row(example, "turns"),
-        citation=citation(name, METHOD),
+        citation=citation(name, METHOD, origins.not_cited),
         labels=table_rows(
             (row["label"], row["kind"], row["turns"], percent(row["share"]), percent(row["paper_share"]))
             for row in findings.rows("edos_label_distribution")
@@ -155,6 +172,7 @@ def card(
         ),
         silence=f"{findings.silence_seconds:g}",
         made=table_rows(findings.made_with.items()),
+        rights=origins.rights,
         sharing=_SHARING[references],
         sources=table_rows((one.source, one.part, one.licence, one.commercial) for one in sources),
         datasheet=about.datasheet,
@@ -174,6 +192,8 @@ def about_edos(
         "taxonomy": findings.taxonomy.in_words(),
         "silence": f"{findings.silence_seconds:g}",
         "languages": ", ".join(languages),
+        "source": findings.origins.source,
+        "raw": findings.origins.raw,
         "sharing": _SHARING[references],
         "preset": findings.promise,
         "choice": findings.choice,
@@ -182,7 +202,22 @@ def about_edos(
     }
     features = Features(EDOS_REFERENCES if references else EDOS, findings.taxonomy.names)
     sheet = Datasheet(METHOD, facts)
-    return About(publishing.name, METHOD, rows, publishing.formats, languages, publishing.licence, features, sheet)
+    return About(
+        publishing.name,
+        METHOD,
+        rows,
+        publishing.formats,
+        languages,
+        publishing.licence,
+        features,
+        sheet,
+        not_cited=findings.origins.not_cited,
+    )
+
+
+def _columns(rows: Sequence[tuple[str, str]], origins: Origins) -> str:
+    told = {"film": origins.film, "upload": origins.upload}
+    return table(("column", "holds"), [(name, Template(holds).substitute(told)) for name, holds in rows])
 
 
 def restored_card(before: str, rows: Mapping[str, int], formats: Sequence[str], languages: Sequence[str]) -> str:
@@ -217,7 +252,7 @@ def restored_croissant(before: str, formats: Sequence[str]) -> str | None:
 
 _TEXT_NOTE = {
     False: "The texts of the films are in this copy.",
-    True: "The texts of the films are not in this copy: each turn refers to the sentences of a subtitle file in OPUS.",
+    True: "The texts of the films are not in this copy: each turn refers to the sentences of a subtitle file.",
 }
 
 

@@ -4,11 +4,13 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 import yaml
+from pyspark.sql import functions as F
 
 from conf.errors import InputError
 from conf.model_settings import ModelSettings
 from conf.redaction import redacted
 from conf.settings import MODELS_OF_SETS, TrainSections
+from etl.common.splits import SPLITS, films_by_split, split_faults
 from etl.edos.card import about_edos, card
 from etl.edos.export_rows import published_rows
 from etl.edos.findings import CARD_VIEWS, gather
@@ -36,6 +38,7 @@ SETTINGS = "settings.yaml"
 TRAININGS = ("turn_segmenter", "turn_pairs", *MODELS_OF_SETS)
 """The trainings whose settings an export's file has."""
 ROWS = RowKind("dialogues")
+FILMS = F.count_distinct("film_group").alias("films")
 ROWS_PER_FILE = 250_000
 """A split of more is cut, by the hash of dialogue_id."""
 TEXT_RULES = ("strip_names", "strip_brackets", "repair_scans", "drop_credits")
@@ -119,22 +122,28 @@ def publish(run: StageRun, made_with: MadeWith) -> str:
     }
     clean = lakehouse.read(CLEAN_DIALOGUES)
     dialogues = lakehouse.read(DIALOGUES)
+    films = films_by_split(
+        dialogues, test_share=publishing.test_share, validation_share=publishing.validation_share
+    ).persist()
+    each = {row["split"]: row["films"] for row in films.groupBy("split").agg(FILMS).collect()}
     manifest = exported(
         run,
         folder,
-        Manifest(fingerprint(content), publishing.text, rules, {}),
+        Manifest(fingerprint(content), publishing.text, rules, {}, films=dict.fromkeys(SPLITS, 0) | each),
         lambda: published_rows(
             dialogues,
             clean,
+            films,
             references=references,
-            test_share=publishing.test_share,
-            validation_share=publishing.validation_share,
             spelling=publishing.spelling,
         ),
         publishing.formats,
         ROWS_PER_FILE,
         what=ROWS,
     )
+    films.unpersist()
+    for fault in split_faults(manifest.splits) if manifest.films else ():
+        run.say(fault)
     written = sum(manifest.rows.values())
     finished = dialogues.count()
     if written != finished:
@@ -149,6 +158,7 @@ def publish(run: StageRun, made_with: MadeWith) -> str:
         findings,
         publishing,
         rows=manifest.rows,
+        films=manifest.films,
         languages=languages,
         sources=sources,
         example=first_row(run.spark, folder, manifest),

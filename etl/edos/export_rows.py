@@ -11,7 +11,6 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from etl.common.spelling import detokenised
-from etl.common.splits import split_by_film, with_film_group
 from etl.pipeline.outcome import Outcome
 
 SOURCE = ("release", "language", "subtitle_id")
@@ -35,10 +34,9 @@ the speaker label that it opens with."""
 def published_rows(
     dialogues: DataFrame,
     clean: DataFrame,
+    films: DataFrame,
     *,
     references: bool,
-    test_share: float,
-    validation_share: float,
     spelling: str = "tokens",
 ) -> DataFrame:
     """Return one row a dialogue for publication, split by film; films that share their turns count as one.
@@ -46,8 +44,8 @@ def published_rows(
     Args:
         dialogues: ``edos.dialogues``; ``accepted`` may be missing.
         clean: ``subtitles.clean_dialogues``, with the same turns in the same order.
+        films: movie_id, split: rows of ``films_by_split``.
         references: whether turns have sentence numbers instead of texts.
-        test_share, validation_share: of films.
         spelling: ``plain`` for detokenised texts, ``tokens`` for texts as they are stored.
 
     Returns:
@@ -55,8 +53,7 @@ def published_rows(
         :data:`DETAILS`), confidences with 4 decimals. With references: also release, subtitle_id, source_path, and in
         each turn sentence_first and sentence_last (from 0, both inclusive) and text_check in place of text.
     """
-    films = with_film_group(with_accepted(dialogues))
-    split = split_by_film(films, test_share=test_share, validation_share=validation_share, film="film_group")
+    split = with_accepted(dialogues).join(F.broadcast(films.select("movie_id", "split")), "movie_id")
     known = set(clean.columns)
     lists = ("certainties", "borders", "border_certainties", "speakers")
     given = [name if name in known else F.lit(None).alias(name) for name in (*lists, "certainty")]

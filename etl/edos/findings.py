@@ -8,6 +8,7 @@ from pyspark.sql import SparkSession
 
 from conf.taxonomy import Taxonomy, load_taxonomy
 from etl.edos.presets import PROMISES, choice_in_words, preset_in_words
+from etl.edos.origins import Origins, origins_of
 from etl.edos.settings import EdosSettings
 from etl.edos.tables import DIALOGUES, TRAINING_DIALOGUES
 from etl.pipeline.lakehouse import Lakehouse
@@ -61,6 +62,7 @@ class EdosFindings(Findings):
         size: what that model started from, and its epochs, in words; "" if unknown.
         edos: settings of the data set.
         preset: its preset in words.
+        origins: of the subtitles.
     """
 
     classifier: Mapping[str, float] = field(default_factory=dict)
@@ -71,6 +73,7 @@ class EdosFindings(Findings):
     size: str = ""
     edos: EdosSettings = field(default_factory=EdosSettings)
     preset: str = "released"
+    origins: Origins = field(default_factory=Origins)
 
     @property
     def promise(self) -> str:
@@ -166,4 +169,5 @@ def gather(
         made_with=made_with,
         silence_seconds=subtitles.silence_seconds,
         taxonomy=edos.taxonomy,
+        origins=origins_of(lakehouse),
     )

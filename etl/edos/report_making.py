@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from etl.edos.findings import EdosFindings
+from etl.edos.reasons import REASONS
 from etl.publishing import ledgers, pages
 from etl.publishing.findings import Rows
 from etl.publishing.ledgers import in_words
@@ -24,22 +25,8 @@ STAGES_OF_STEPS = {
 }
 """Stages whose ledgers have the rows dropped before a step of ``analysis.edos_funnel``."""
 
-REASONS = {
-    "below_top_n": "less emotional than those chosen",
-    "after_removed_turn": "after a turn that was removed",
-    "no_majority": "no two workers agree",
-    "no_turns_left": "no turn left",
-    "one_turn_left": "only one turn left",
-    "outside_taxonomy": "no label of the taxonomy",
-    "previously_on": "recap of an earlier episode",
-    "same_upload_again": "a second copy of an upload",
-    "uncertain_turn": "speaker not certain enough",
-    "too_few_letters": "too few letters",
-    "repeated_turn": "repeats an earlier turn",
-    "nothing_said": "only a name or a sound",
-    "second_speaker": "names a second speaker",
-}
-"""Reasons of the ledger that do not say by themselves what they are."""
+CLEANED = 5
+"""The step after cleaning."""
 BLOCKS = "share_of_blocks_up_to_here"
 ROOM = 3
 """Empty columns at the right of the histogram of silences, where its axis has its numbers."""
@@ -68,11 +55,21 @@ def funnel(findings: EdosFindings) -> "Markup | str":
 
 
 def _reasons(findings: EdosFindings, step: int) -> list[str]:
-    """Return the most frequent reasons for units dropped before a step."""
+    """Return the most frequent reasons for units dropped before a step; of cleaning, the rules that cost most."""
+    if step == CLEANED and (costs := findings.rows("cleaning_cost")):
+        return [_cost(row) for row in costs[:4]]
     stages = STAGES_OF_STEPS.get(step, ())
     rows = [row for row in findings.rows("dropped_by_reason") if row["stage"] in stages]
     rows.sort(key=lambda row: (-row["rows"], row["unit"], row["reason"]))
     return [_loss(row) for row in rows[:4]]
+
+
+def _cost(row: Mapping[str, Any]) -> str:
+    """Return a cleaning rule's own turns, and those that went with them."""
+    whole = row["turns"] + row["turns_after"] + row["turns_of_dialogues"]
+    parts = [f"{row['turns']:,} its own", f"{row['turns_after']:,} after them"]
+    parts += [f"{row['turns_of_dialogues']:,} with whole dialogues"] if row["turns_of_dialogues"] else []
+    return f"−{whole:,} turn{'s' * (whole != 1)}: {in_words(row['rule'], REASONS)} ({', '.join(parts)})"
 
 
 def _unread(findings: EdosFindings, row: Mapping[str, Any]) -> list[str]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from etl.common.spelling import detokenised_text
 from etl.edos.findings import UNSURE, EdosFindings
 from etl.publishing import pages
+from etl.publishing.dataset_card import measured_limits
 from etl.publishing.findings import Rows
 from etl.publishing.pages import joined, part, percent
 from etl.publishing.pictures import Bar, bars
@@ -48,8 +49,9 @@ def limits(findings: EdosFindings) -> "Markup":
             findings.choice,
             "The dialogues come from films: they are written and acted, often end at a turn that cleaning removed, and "
             "can be crude.",
-            "The texts have copyright owners: they come from OpenSubtitles through OPUS. Share labels with references "
-            "instead of texts unless you have cleared the rights.",
+            f"{findings.origins.owners} Share labels with references instead of texts unless you have cleared the "
+            "rights.",
+            *(limit.replace("`", "") for limit in measured_limits()),
         )
     )
 

@@ -3,7 +3,7 @@
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import TextIO
 
@@ -23,6 +23,8 @@ PATIENCE_SECONDS = 60.0
 
 LEAST_SHARE = 0.1
 """Share of a stage's cost that is done before the time left is estimated."""
+FIRM_SECONDS = 60.0
+"""Seconds of stages after which their own pace counts as much as what was expected of them."""
 
 
 class Progress:
@@ -44,7 +46,15 @@ class Progress:
         self._lock = threading.Lock()
         self._line = ""
         self._begin("")
+        self._ahead: dict[str, float] = {}
+        self._expected = 0.0
+        self._spent = FIRM_SECONDS
+        self._foreseen = FIRM_SECONDS
         self._printed: set[str] = set()
+
+    def expect(self, seconds: Mapping[str, float]) -> None:
+        """Take the seconds of the stages that will run, from which the time left is told; {}: nothing is known."""
+        self._ahead = dict(seconds)
 
     def say(self, text: str) -> None:
         with self._lock:
@@ -66,8 +76,10 @@ class Progress:
             print(f"{head}: nothing to do", file=self._out, flush=True)
             yield
             return
-        print(f"{head} ({why})", file=self._out, flush=True)
+        self._expected = self._ahead.pop(name, 0.0)
+        print(f"{head} ({why}){self._left(0.0)}", file=self._out, flush=True)
         self._begin("")
+        began = time.monotonic()
         stop = threading.Event()
         watcher = threading.Thread(target=self._watch, args=(stop,), daemon=True)
         watcher.start()
@@ -76,8 +88,24 @@ class Progress:
         finally:
             stop.set()
             watcher.join(timeout=2)
+            if self._expected:
+                self._spent += time.monotonic() - began
+                self._foreseen += self._expected
+            self._expected = 0.0
             with self._lock:
                 self._clear()
+
+    def _left(self, passed: float) -> str:
+        """Return how long the run still takes at the pace of its stages so far; "" where it is not known.
+
+        Args:
+            passed: seconds of the running stage so far.
+        """
+        if not self._expected:
+            return ""
+        pace = self._spent / self._foreseen
+        left = max(0.0, self._expected * pace - passed) + sum(self._ahead.values()) * pace
+        return f", about {duration(left)} left of the run"
 
     def done(self, event: StageEvent) -> None:
         if event.rows_out is None:
@@ -97,8 +125,8 @@ class Progress:
             unit: what a batch counts, in the plural.
         """
         total = sum(cost for _, cost in plan.work.values())
-        started = time.monotonic()
-        finished = 0.0
+        started = 0.0
+        finished = first = 0.0
         shortest = float("inf")
         for place, (number, (units, cost)) in enumerate(plan.work.items(), start=1):
             name = f"batch {place} of {len(plan.work)}: " if len(plan.work) > 1 else ""
@@ -107,12 +135,17 @@ class Progress:
             finished = finished + cost
             shortest = min(shortest, time.monotonic() - self._began)
             others = len(plan.work) - place
+            if place == 1:
+                # Processes and models start in the first batch, which tells the most that the others can take.
+                started, first = time.monotonic(), finished
+                word, spent, done = "at most", started - self._began, finished
+            else:
+                word, spent, done = "about", time.monotonic() - started, finished - first
             if others:
-                spent = time.monotonic() - started
-                share = finished / max(total, 1e-9)
+                share = done / max(total, 1e-9)
                 # A batch takes its time however little it costs; from a tiny first one nothing follows for the others.
-                left = max(spent * (1 - share) / share, others * shortest) if share >= LEAST_SHARE else None
-                remaining = "" if left is None else f", about {_duration(left)} left"
+                left = max(spent * (total - finished) / max(done, 1e-9), others * shortest)
+                remaining = f", {word} {duration(left)} left" if share >= LEAST_SHARE else ""
                 self.say(f"batch {place} of {len(plan.work)} committed{remaining}")
         self._begin("")
 
@@ -122,7 +155,7 @@ class Progress:
 
     def _watch(self, stop: threading.Event) -> None:
         interval = TERMINAL_SECONDS if self._redraws else FIRST_SECONDS
-        at_work = time.monotonic()
+        at_work = began = time.monotonic()
         while not stop.wait(interval):
             if not self._redraws:
                 interval = min(interval * 1.5, MOST_SECONDS)
@@ -130,15 +163,16 @@ class Progress:
             now = time.monotonic()
             if running.at_work or running.done == running.tasks:
                 at_work = now
-            if not running.tasks:
+            left = self._left(now - began)
+            if not running.tasks and not (left and self._redraws):
                 continue
             if now - at_work >= PATIENCE_SECONDS:
                 self.say_once(
                     "no executor has worked on the waiting tasks for a minute: the cluster has none free, or cannot "
                     "start one; the logs of its workers say why (no space left, too little memory)"
                 )
-            tasks = f"{running.done:,} of {running.tasks:,} tasks"
-            text = f"         {self._batch}{tasks}, {_duration(now - self._began)} so far"
+            tasks = f"{running.done:,} of {running.tasks:,} tasks, " if running.tasks else ""
+            text = f"         {self._batch}{tasks}{duration(now - self._began)} so far{left}"
             with self._lock:
                 if self._redraws:
                     self._clear()
@@ -159,7 +193,8 @@ class Progress:
             self._line = ""
 
 
-def _duration(seconds: float) -> str:
+def duration(seconds: float) -> str:
+    """Return a number of seconds as people say it: 40 s, 12 min, 3.5 h."""
     if seconds < 90:
         return f"{seconds:.0f} s"
     if seconds < 5400:

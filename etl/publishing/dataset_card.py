@@ -1,6 +1,7 @@
 """The dataset card of an export: ``README.md`` with front matter for dataset loaders."""
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from string import Template
@@ -72,6 +73,7 @@ class About:
         features: types of the columns.
         sheet: answers to a datasheet's questions; None for a copy whose text is there.
         tags: for search.
+        not_cited: keys of entries of the method's citation that do not concern this set.
     """
 
     name: str
@@ -83,6 +85,7 @@ class About:
     features: Features
     sheet: Datasheet | None = None
     tags: Sequence[str] = ("emotion", "empathy", "dialogue", "subtitles")
+    not_cited: Sequence[str] = ()
 
     @property
     def datasheet(self) -> str:
@@ -122,19 +125,27 @@ class About:
             licence=self.licence,
             languages=self.languages,
             formats=self.formats,
-            citation=citation(self.name, self.method),
+            citation=citation(self.name, self.method, self.not_cited),
             published=published,
         )
 
 
-def citation(name: str, method: str) -> str:
+def citation(name: str, method: str, without: Sequence[str] = ()) -> str:
     """Return what to cite, as BibTeX: the method, the sources, and this set.
 
     Args:
         name: of the set.
         method: edos, emo_pillars or augesc.
+        without: keys of entries that are left out.
     """
-    return Template(resources.text(f"publishing/{method}_citation.txt")).substitute(name=name).strip()
+    text = Template(resources.text(f"publishing/{method}_citation.txt")).substitute(name=name)
+    entries = re.split(r"\n(?=@)", text.strip())
+    return "\n".join(one for one in entries if one.partition("{")[2].partition(",")[0] not in without)
+
+
+def measured_limits() -> list[str]:
+    """Return what was measured of borders and labels on films, each in one paragraph."""
+    return [" ".join(text.split()) for text in yaml.safe_load(resources.text("publishing/limits.yaml"))]
 
 
 def size_category(rows: int) -> str:

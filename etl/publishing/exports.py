@@ -5,7 +5,7 @@ import json
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from functools import reduce
 from typing import Any, Protocol
@@ -14,7 +14,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from conf.errors import InputError
-from etl.common.splits import SPLITS
+from etl.common.splits import SPLITS, Split
 from etl.pipeline.folders import Folders, located
 from etl.pipeline.stage_run import StageRun
 from etl.publishing.croissant import ENDINGS
@@ -63,6 +63,7 @@ class Manifest:
         rows: number of rows by split.
         files: sizes in bytes by path below the folder.
         written: the day on which the files were written, as YYYY-MM-DD; "" in older exports.
+        films: number of films by split; {} where rows have none, and in older exports.
     """
 
     fingerprint: str
@@ -71,6 +72,12 @@ class Manifest:
     rows: Mapping[str, int]
     files: Mapping[str, int] = field(default_factory=dict)
     written: str = ""
+    films: Mapping[str, int] = field(default_factory=dict)
+
+    @property
+    def splits(self) -> dict[str, Split]:
+        """Return the sizes of the splits; {} where the films are not known."""
+        return {name: Split(self.rows.get(name, 0), films) for name, films in self.films.items()}
 
     def to_json(self) -> str:
         return json.dumps(asdict(self), indent=1, sort_keys=True) + "\n"
@@ -99,6 +106,7 @@ def read_manifest(folders: Folders, folder: str) -> Manifest | None:
         found = Manifest(**json.loads(text))
         rows = {str(split): int(count) for split, count in found.rows.items()}
         files = {str(name): int(size) for name, size in found.files.items()}
+        films = {str(split): int(count) for split, count in found.films.items()}
         rules = dict(found.rules)
     except (AttributeError, TypeError, ValueError):
         return None
@@ -107,7 +115,7 @@ def read_manifest(folders: Folders, folder: str) -> Manifest | None:
     named = all(re.fullmatch(r"(?:parquet|jsonl|turns)/[\w-]+(?:\.[\w-]+)+", name) for name in files)
     if not named or not re.fullmatch(r"(?:\d{4}-\d{2}-\d{2})?", str(found.written)):
         return None
-    return Manifest(str(found.fingerprint), str(found.text), rules, rows, files, str(found.written))
+    return Manifest(str(found.fingerprint), str(found.text), rules, rows, files, str(found.written), films)
 
 
 def export_folder(root: str, settings: ExportLocation, own: str = "") -> str:
@@ -214,7 +222,7 @@ def write_export(
             writer.option("compression", "gzip").option("ignoreNullFields", "false").json(located(raw))
         files |= _named(folders, f"{fresh}/{kind}", ENDINGS[kind], raw, pieces)
     written = datetime.now(UTC).date().isoformat()
-    done = Manifest(manifest.fingerprint, manifest.text, manifest.rules, counted, files, written)
+    done = replace(manifest, rows=counted, files=files, written=written)
     folders.write_text(f"{fresh}/{MANIFEST}", done.to_json())
     put_in_place(folders, fresh, folder)
     return done

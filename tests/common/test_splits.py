@@ -5,7 +5,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from conf.errors import InputError
 from etl.common.near_duplicates import NearDuplicates
-from etl.common.splits import connected, near_duplicate_groups, split_by_film, with_film_group
+from etl.common.splits import connected, films_by_split, near_duplicate_groups, split_by_film, with_film_group
 from etl.edos.splits import split_released
 
 CROWD = "dialogue_id string, turn int, turns array<string>, label string, votes array<string>, source string"
@@ -107,3 +107,6 @@ def test_films_that_share_their_turns_are_one(spark: SparkSession, films: dict, 
     found = with_film_group(dialogues).collect()
     assert len(found) == len(rows)
     assert {row["movie_id"]: row["film_group"] for row in found} == expected
+    placed = films_by_split(dialogues, test_share=0.3, validation_share=0.3).collect()
+    assert {row["movie_id"]: row["film_group"] for row in placed} == expected
+    assert len({(row["film_group"], row["split"]) for row in placed}) == len(set(expected.values()))

@@ -7,6 +7,7 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
+from etl.common.splits import films_by_split
 from etl.edos.export_rows import published_rows, restored
 from etl.edos.tables import DIALOGUES
 from etl.subtitles.cleaning import judge_turns
@@ -20,7 +21,12 @@ from etl.subtitles.turns import turns_of
 RULES = CleaningSettings(preset="paper", strip_brackets=True, cues_end_dialogue=False)
 WORDS = CleaningWords(not_names=("note",))
 SAID = partial(turn_texts, rules=RULES, words=WORDS)
-SHARES = {"test_share": 0.2, "validation_share": 0.2}
+
+
+def in_splits(dialogues: DataFrame) -> DataFrame:
+    return films_by_split(dialogues, test_share=0.2, validation_share=0.2)
+
+
 SENTENCES = (
     ("- Where is the key ?", 1, 0, 900),
     ("- ANNA : In the door .", 1, 900, 1_500),
@@ -81,7 +87,7 @@ def made(spark: SparkSession) -> tuple[DataFrame, DataFrame, DataFrame]:
 
 def test_texts_go_and_come_back_the_same(made: tuple[DataFrame, DataFrame, DataFrame]) -> None:
     files, clean, finished = made
-    referred = published_rows(finished, clean, references=True, **SHARES)
+    referred = published_rows(finished, clean, in_splits(finished), references=True)
     told = referred.collect()
     texts = {row["dialogue_id"]: [turn["text"] for turn in row["turns"]] for row in finished.collect()}
     assert len(told) == len(texts) == 6
@@ -92,7 +98,10 @@ def test_texts_go_and_come_back_the_same(made: tuple[DataFrame, DataFrame, DataF
     outcome = restored(referred, files, SAID)
     back = outcome.rows.collect()
     assert {row["dialogue_id"]: [turn["text"] for turn in row["turns"]] for row in back} == texts
-    whole = {row["dialogue_id"]: row for row in published_rows(finished, clean, references=False, **SHARES).collect()}
+    whole = {
+        row["dialogue_id"]: row
+        for row in published_rows(finished, clean, in_splits(finished), references=False).collect()
+    }
     assert {row["dialogue_id"]: row for row in back} == whole
     assert outcome.dropped is not None
     assert outcome.dropped.collect() == []
@@ -102,7 +111,7 @@ def test_texts_go_and_come_back_the_same(made: tuple[DataFrame, DataFrame, DataF
 
 def test_another_copy_is_noticed(made: tuple[DataFrame, DataFrame, DataFrame]) -> None:
     files, clean, finished = made
-    referred = published_rows(finished, clean, references=True, **SHARES)
+    referred = published_rows(finished, clean, in_splits(finished), references=True)
     changed = "transform(sentences, s -> struct(s.index, s.block_first, s.block_last, s.start_ms, s.end_ms, "
     changed += "if(subtitle_id = '1', replace(s.text, 'key', 'lock'), s.text) AS text))"
     shorter = f"if(subtitle_id = '2', slice({changed}, 1, 2), {changed})"
@@ -116,7 +125,7 @@ def test_another_copy_is_noticed(made: tuple[DataFrame, DataFrame, DataFrame]) -
 
 def test_forged_references_fail_the_dialogue_alone(made: tuple[DataFrame, DataFrame, DataFrame]) -> None:
     files, clean, finished = made
-    referred = published_rows(finished, clean, references=True, **SHARES)
+    referred = published_rows(finished, clean, in_splits(finished), references=True)
     forged = F.transform(
         "turns", lambda t: t.withField("sentence_first", F.lit(-5)).withField("sentence_last", F.lit(9999))
     )
@@ -132,7 +141,8 @@ def test_no_film_is_in_two_splits(made: tuple[DataFrame, DataFrame, DataFrame]) 
     twice = finished.unionByName(
         finished.selectExpr("concat(dialogue_id, 'b') AS dialogue_id", "movie_id", "model", "turns", "accepted")
     )
-    rows = published_rows(twice, clean, references=False, test_share=0.4, validation_share=0.3).collect()
+    placed = films_by_split(twice, test_share=0.4, validation_share=0.3)
+    rows = published_rows(twice, clean, placed, references=False).collect()
     films = {}
     for row in rows:
         films.setdefault(row["movie_id"], set()).add(row["split"])
@@ -162,7 +172,10 @@ def test_rows_say_what_is_known_about_film_and_turns(
     made: tuple[DataFrame, DataFrame, DataFrame],
 ) -> None:
     _, clean, finished = made
-    rows = {row["dialogue_id"]: row for row in published_rows(finished, clean, references=False, **SHARES).collect()}
+    rows = {
+        row["dialogue_id"]: row
+        for row in published_rows(finished, clean, in_splits(finished), references=False).collect()
+    }
     assert rows["0-0"]["language"] == "en"
     assert rows["0-0"]["certainty"] == pytest.approx(0.9)
     first = rows["0-0"]["turns"][0]

@@ -205,7 +205,7 @@ def test_it_says_the_numbers() -> None:
         "90.0% of the silences are shorter than 3 s",
         "5.0% are 5 s or longer",
         "77 without a time",
-        "−1,234 turns: too long",
+        "−1,802 turns: too few letters (253 its own, 1,549 after them)",
         "−1 dialogue: less emotional than those chosen",
     ):
         assert fact in said, fact

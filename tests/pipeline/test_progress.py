@@ -49,7 +49,10 @@ def test_what_is_done_is_counted_within_its_batch(terminal: bool, monkeypatch: p
 
 
 def test_the_time_left_comes_from_the_cost_that_is_done(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A first batch of a hundredth of the cost took as long as others: 40 minutes would be left by its cost."""
+    """A first batch of a hundredth of the cost took as long as others: 40 minutes would be left by its cost.
+
+    Models start in the first batch, so that it says nothing of the pace of the others.
+    """
     now = iter(range(0, 10_000, 30))
     monkeypatch.setattr(module.time, "monotonic", lambda: float(next(now)))
     out = Screen(terminal=False)
@@ -58,9 +61,41 @@ def test_the_time_left_comes_from_the_cost_that_is_done(monkeypatch: pytest.Monk
         pass
     first, second, third = out.getvalue().split("\n")[:3]
     assert first.strip() == "batch 1 of 4 committed"
-    assert "about 2 min left" in second, second  # 180 s for 61 of 100: 115 s
+    assert "about 60 s left" in second, second  # 90 s for 60 of 100, and 39 are left: two batches of at least 30 s
     # 1 of 100 is left, which would be 3 s; no batch took less than 30.
     assert "about 30 s left" in third, third
+
+
+def test_a_first_batch_tells_the_most_that_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = iter([0.0, 0.0, 100.0, 100.0, 100.0, 140.0, 140.0, 140.0, 140.0, 140.0, 140.0])
+    monkeypatch.setattr(module.time, "monotonic", lambda: next(now))
+    out = Screen(terminal=False)
+    for _ in Progress(cast(SparkSession, None), 1, out).batches(BatchPlan(2, {0: (5, 50.0), 1: (5, 50.0)}), "texts"):
+        pass
+    assert "batch 1 of 2 committed, at most 100 s left" in out.getvalue().replace("2 min", "100 s")
+
+
+def test_the_time_left_of_a_run_follows_the_pace_of_its_stages(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "running_tasks", lambda spark: TaskCounts(0, 0, 0))
+    clock = [0.0]
+    monkeypatch.setattr(module.time, "monotonic", lambda: clock[0])
+    out = Screen(terminal=False)
+    shown = Progress(cast(SparkSession, None), 4, out)
+    shown.expect({"read": 60.0, "cut": 60.0, "label": 600.0})
+    with shown.stage("read", "first run"):
+        clock[0] += 300.0
+    with shown.stage("look", None):
+        pass
+    with shown.stage("cut", "first run"):
+        pass
+    with shown.stage("unknown", "first run"):
+        pass
+    heads = [line for line in out.getvalue().splitlines() if line.startswith("[")]
+    assert heads[0].endswith("read (first run), about 12 min left of the run")
+    assert heads[1].endswith("look: nothing to do")
+    # It took 300 s in place of 60: with a minute as expected, the pace is (60 + 300) / (60 + 60).
+    assert heads[2].endswith("cut (first run), about 33 min left of the run")
+    assert heads[3].endswith("unknown (first run)")
 
 
 def test_a_log_gets_fewer_lines_the_longer_a_stage_takes(monkeypatch: pytest.MonkeyPatch) -> None:

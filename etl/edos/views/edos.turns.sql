@@ -13,7 +13,7 @@
 -- year: year of the film; null: unknown
 -- genres: genres of the film, by the file's metadata
 -- language: language of the subtitles, by the path
--- release: OPUS release of the file, such as v2018
+-- release: OPUS release of the file, such as v2018; null: it is not from OPUS's folders
 -- split: split of an export with the default shares, by film: train, validation or test
 -- source_path: path of the subtitle file, relative to its source; zip!member in a zip
 -- sentence_first: index of the turn's first sentence in the file, from 0
@@ -47,7 +47,8 @@ SELECT finished.dialogue_id, finished.turn, finished.text,
          r'([(\[{$\u00a3\u20ac])\s+', '$1'),
          r'\s+', ' ')) AS plain_text,
        weak.label AS weak_label, weak.confidence AS weak_confidence, finished.label, finished.confidence,
-       finished.label_accepted, finished.movie_id, spoken.year, spoken.genres, spoken.language, spoken.release,
+       finished.label_accepted, finished.movie_id, spoken.year, spoken.genres, spoken.language,
+       CASE WHEN finished.movie_id NOT LIKE 'file:%' THEN spoken.release END AS release,
        CASE WHEN finished.share < 0.1D THEN 'test' WHEN finished.share < 0.2D THEN 'validation' ELSE 'train' END
          AS split,
        spoken.source_path, spoken.sentence_first, spoken.sentence_last, spoken.start_ms, spoken.end_ms,
