@@ -1,4 +1,4 @@
-// Folded tables are opened for printing.
+// Folded tables are opened for printing, and a list of labels filters the dialogues.
 "use strict";
 let folded = [];
 addEventListener("beforeprint", () => {
@@ -8,3 +8,15 @@ addEventListener("beforeprint", () => {
 addEventListener("afterprint", () => {
   for (const one of folded) one.open = false;
 });
+const filter = document.getElementById("label-filter");
+if (filter) {
+  const chosen = filter.querySelector("select");
+  filter.hidden = false;
+  chosen.addEventListener("change", () => {
+    for (const group of document.querySelectorAll(".group")) {
+      const cards = [...group.querySelectorAll("article.dialogue")];
+      for (const card of cards) card.hidden = Boolean(chosen.value) && !card.dataset.labels.split("|").includes(chosen.value);
+      group.hidden = cards.every((card) => card.hidden);
+    }
+  });
+}

@@ -145,9 +145,11 @@ def dialogues(findings: EdosFindings, most: int) -> "Markup | str":
         turns = [_turn(row, findings.taxonomy.kinds) for row in rows]
         cards[quarter].append({"id": name, "turns": turns})
     text = "Selected by the hash of their ids; dialogues marked profane are not shown."
+    labels = sorted({row["label"] for rows in shown.values() for row in rows if row["label"]})
     return joined(
         [
             pages.paragraph(text, "quiet"),
+            part(pages.PARTS, "label_filter", labels),
             *(
                 part(
                     pages.PARTS, "dialogues", f"Lowest confidence between {quarter:.2f} and {quarter + 0.25:.2f}", group

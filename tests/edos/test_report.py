@@ -239,6 +239,12 @@ def test_the_cost_of_each_cleaning_rule_is_a_row() -> None:
     assert [" ".join(cell.itertext()).strip() for cell in row.xpath("*")][1:] == ["253", "1,549", "200", "0", "0"]
 
 
+def test_a_list_of_labels_filters_the_dialogues() -> None:
+    _, page = page_of()
+    assert page.xpath("//*[@id='label-filter']//option/text()") == ["any label", "sad"]
+    assert page.xpath("//article/@data-labels") == ["sad|sad"]
+
+
 def test_an_empty_set_is_reported_too() -> None:
     text = report(EdosFindings({"edos_table_3": table_3(0.0, 0.0)}))
     assert "0 short dialogues from 0 films" in text
