@@ -16,6 +16,9 @@ def run() -> int:
             file=sys.stderr,
         )
         return 2
+    except KeyboardInterrupt:  # while modules are read, which takes some seconds
+        print("edos-lakehouse: stopped", file=sys.stderr)
+        return 1
     return main()
 
 

@@ -227,6 +227,11 @@ def _demo(**given: Any) -> int:
     from etl.cli.demo import demo_corpus
 
     demo_corpus()
+    return _run(**given)
+
+
+def _run(**given: Any) -> int:
+    print("reads settings, looks for what the stages need, starts Spark", flush=True)  # which takes some seconds
     status: int = with_settings(imported("etl.cli.running:run"))(**given)
     return status
 
@@ -248,7 +253,15 @@ def _completion(shell: str) -> int:
     return 0
 
 
-declare("run", "Run stages that have work to do; manual ones only if named.", "etl.cli.running:run", *CHOICE, *AGAIN)
+declare(
+    "run",
+    "Run stages that have work to do; manual ones only if named.",
+    _run,
+    *CHOICE,
+    *AGAIN,
+    *SETTINGS[:-1],
+    settings=False,
+)
 declare("plan", "Print which stages would run, and why.", "etl.cli.overviews:plan", *CHOICE, JSON)
 declare("status", "Show each stage's last run.", "etl.cli.overviews:status", *CHOICE, JSON)
 declare(

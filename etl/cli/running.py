@@ -98,7 +98,6 @@ def run(settings: Settings, stages: list[Stage], again: bool) -> int:
 
     What the settings name is looked at before the session opens.
     """
-    print(f"{len(stages)} stage{'s' * (len(stages) != 1)}: looks for what they need, then starts Spark", flush=True)
     require_inputs(stages, settings)
     require_tables(stages, settings)
     check_models(stages, settings)
