@@ -17,7 +17,7 @@ from etl.cli.foreseen import FACTOR, Holdings, holdings, is_demo, seconds_of
 from etl.cli.running import in_session, run_stages
 from etl.pipeline.lineage import StageEvent
 from etl.pipeline.locations import tracking_uri
-from etl.pipeline.planner import PipelineContext, chosen, same_settings
+from etl.pipeline.planner import PipelineContext, chosen, is_off, same_settings
 from etl.pipeline.progress import duration
 from etl.pipeline.spark_api import gpus_of_task
 from etl.pipeline.stages import Model, Stage
@@ -194,7 +194,8 @@ def stored_lines(
         cores: that it will have.
     """
     films = files if held is None else files * held.films / held.files
-    known = {one.name: seconds_of(one, films, cores, is_demo(settings)) for one in stages}
+    on = [one for one in stages if not is_off(one, settings)]
+    known = {one.name: seconds_of(one, films, cores, is_demo(settings)) for one in on}
     rows = [(name, round(seconds)) for name, seconds in known.items() if seconds is not None]
     total = sum(seconds for _, seconds in rows)
     unknown = [name for name, seconds in known.items() if seconds is None]
