@@ -103,7 +103,8 @@ class Progress:
         """
         if not self._expected:
             return ""
-        pace = self._spent / self._foreseen
+        # A stage that takes longer than expected says that the others will, too.
+        pace = max(self._spent / self._foreseen, (self._spent + passed) / (self._foreseen + self._expected))
         left = max(0.0, self._expected * pace - passed) + sum(self._ahead.values()) * pace
         return f", about {duration(left)} left of the run"
 

@@ -83,6 +83,10 @@ def test_the_time_left_of_a_run_follows_the_pace_of_its_stages(monkeypatch: pyte
     shown = Progress(cast(SparkSession, None), 4, out)
     shown.expect({"read": 60.0, "cut": 60.0, "label": 600.0})
     with shown.stage("read", "first run"):
+        assert [shown._left(passed) for passed in (30.0, 300.0)] == [
+            ", about 12 min left of the run",
+            ", about 33 min left of the run",
+        ]
         clock[0] += 300.0
     with shown.stage("look", None):
         pass
