@@ -15,6 +15,7 @@ from itertools import pairwise
 
 from conf import resources
 from etl.augesc.json_turns import json_turns
+from etl.augesc.settings import Reading
 from udfs.answer_texts import answer_in
 from udfs.session_files import STRATEGY_NAMES, one_line
 
@@ -26,6 +27,8 @@ END_TOKENS = ("<|endoftext|>", "<|im_end|>", "</s>")
 
 _LINE_END = re.compile(r"\r\n?|\n|\x0b|\x0c|\x85|\u2028|\u2029|\\n")
 _OPENING = re.compile(r"[\W_]+")
+_NAMED_LINE = re.compile(r"[\W_]*(Human|AI):(.*)", re.DOTALL)
+"""A line that begins with a speaker's name after punctuation (AugESC 4.3)."""
 _SPEAKER = re.compile(r"(Human|AI)[ \t*_]*[:：][*_]*")
 _WITHIN = re.compile(
     r"(?:(?<=\s)|(?<=[.!?…\"”|]))[*_\"“(\[|/–—-]{0,3}(?P<name>Human|AI)[*_]{0,2}\s?[:：][*_]{0,2}(?=\s*\S)"
@@ -132,20 +135,23 @@ def without_thoughts(text: str) -> str:
     return f"{head}{name}{said.text or ''}" if rest else said.text or ""
 
 
-def parse(text: str, task: str) -> ParsedConversation:
+def parse(text: str, task: str, reading: Reading = "lenient") -> ParsedConversation:
     """Parse the utterances of a text with its prompt (AugESC 4.3, Format).
 
-    Each line must begin with ``Human:`` or ``AI:``, after optional punctuation. Our parser also accepts blank lines,
-    the instruction as first line, all kinds of line breaks including a literal backslash and n, stars around the name,
-    a blank or a wide colon after it, and any text after an end token. An answer in JSON is read as
-    ``etl.augesc.json_turns`` says, and several speakers on one line as ``spoken_on`` does.
+    Each line must begin with ``Human:`` or ``AI:``, after optional punctuation. Blank lines, the instruction as first
+    line and any text after an end token are left out. The lenient reading (ours) also accepts all kinds of line breaks
+    including a literal backslash and n, stars around the name, and a blank or a wide colon after it. It reads an answer
+    in JSON as ``etl.augesc.json_turns`` says, and several speakers on one line as ``spoken_on`` does.
 
     Args:
         text: prompt and answer joined, or a conversation alone.
         task: result of ``instruction``, from the driver: executors read no files.
+        reading: ``augesc.reading``.
     """
     for token in END_TOKENS:
         text = text.partition(token)[0]
+    if reading == "paper":
+        return _line_by_line(text, task)
     text = _ON_NEXT_LINE.sub(f"\n{NAMES['supporter']}: ", text, count=1)
     head, name, rest = text.partition(f"\n{NAMES['supporter']}:")
     found = json_turns(rest or head)
@@ -168,6 +174,17 @@ def parse(text: str, task: str) -> ParsedConversation:
             else:
                 faulty.append(line)
     return ParsedConversation(tuple(turns), tuple(faulty))
+
+
+def _line_by_line(text: str, task: str) -> ParsedConversation:
+    """Parse a text in which each line is one utterance, with all that follows its speaker's name."""
+    lines = [line for line in map(str.strip, text.splitlines()) if line]
+    if lines and one_line(lines[0]) == task:
+        del lines[0]
+    found = [(line, _NAMED_LINE.match(line)) for line in lines]
+    said = [(line, match and (ROLES[match[1]], one_line(match[2]))) for line, match in found]
+    turns = tuple(Turn(*spoken) for _, spoken in said if spoken and spoken[1])
+    return ParsedConversation(turns, tuple(line for line, spoken in said if not (spoken and spoken[1])))
 
 
 def with_strategy(role: str, text: str) -> tuple[str | None, str]:

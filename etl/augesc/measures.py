@@ -13,6 +13,7 @@ from pyspark.sql import functions as F
 
 from etl.augesc.conversation_texts import NAMES, parse, without_thoughts
 from etl.augesc.sessions import without_greetings
+from etl.augesc.settings import Reading
 from etl.common.labelled_files import NamedFiles, json_lines
 from etl.pipeline.outcome import Outcome, dropped_columns
 from udfs.words import word_tokens
@@ -112,19 +113,20 @@ def all_texts(people: DataFrame, others: Sequence[Outcome]) -> Outcome:
     return Outcome(rows, reduce(DataFrame.unionByName, dropped) if dropped else None, rows_in=rows_in)
 
 
-def measured_texts(texts: DataFrame, task: str) -> DataFrame:
+def measured_texts(texts: DataFrame, task: str, reading: Reading = "lenient") -> DataFrame:
     """Parse texts and measure them in NLTK tokens, as rows of ``augesc.measured_texts``.
 
     Args:
         texts: distinct rows of ``TEXTS``. The generator counted tokens, prompt included (AugESC 4.3, Session Length).
             Null tokens are replaced by NLTK's count.
         task: result of ``instruction``.
+        reading: ``augesc.reading``.
     """
 
     def measures(batches: Iterator[pd.Series]) -> Iterator[pd.DataFrame]:
         names = ["faulty_lines", "first_faulty", "words", "turns", "strategies"]
         for batch in batches:
-            yield pd.DataFrame([measure(text, task) for text in batch], columns=names)
+            yield pd.DataFrame([measure(text, task, reading) for text in batch], columns=names)
 
     measured = F.pandas_udf(measures, MEASURED)(F.col("text"))  # type: ignore[call-overload]
     rows = texts.withColumn("measured", measured).select(*texts.columns, "measured.*")
@@ -132,13 +134,16 @@ def measured_texts(texts: DataFrame, task: str) -> DataFrame:
     return rows.withColumns({"tokens": F.coalesce("tokens", "words"), "counted_by": counted_by}).drop("words", "text")
 
 
-def measure(text: str, task: str) -> tuple[int, str | None, int, list[dict[str, Any]], list[str | None]]:
+def measure(
+    text: str, task: str, reading: Reading = "lenient"
+) -> tuple[int, str | None, int, list[dict[str, Any]], list[str | None]]:
     """Return a text's number of faulty lines, the first of them, its NLTK tokens, its turns with theirs, strategies.
 
     There is a strategy for each turn; None for a turn without one.
     """
-    text = without_thoughts(text)
-    parsed = parse(text, task=task)
+    if reading == "lenient":
+        text = without_thoughts(text)
+    parsed = parse(text, task, reading)
     turns = [{"role": turn.role, "text": turn.text, "tokens": len(word_tokens(turn.text))} for turn in parsed.turns]
     first = parsed.faulty[0][:200] if parsed.faulty else None
     strategies = [turn.strategy for turn in parsed.turns]

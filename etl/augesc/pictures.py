@@ -46,27 +46,32 @@ def lengths(rows: Rows) -> "Markup | str":
 
 
 def typical_words(rows: Rows) -> "Markup | str":
-    """Return AugESC Figure 4: the ten most typical words of each set, by role."""
-    if not rows:
+    """Return AugESC Figure 4: the ten most typical words of each set, by role, with the paper's."""
+    most = max((row["z"] for row in rows if row["word"] is not None), default=None)
+    if most is None:
         return ""
-    most = max(row["z"] for row in rows) or 1.0
     parts = [
         pages.paragraph(
             "Log-odds of a word in one set against all others, with a prior, as a z-score. A word with a z-score above "
-            "3 is significantly typical. The paper found words of the pandemic in ESConv, of daily life in ED, and of "
-            "mental health in Reddit."
+            "3 is significantly typical. The last columns are the paper's words: of the pandemic in ESConv, of daily "
+            "life in ED, and of mental health in Reddit."
         )
     ]
     for role in ("seeker", "supporter"):
         charts = []
         for name in ("esconv", "ed", "reddit"):
+            said = [row for row in rows if (row["data_set"], row["role"]) == (name, role) and row["word"] is not None]
             words = [
-                (row["word"], bars([Bar(row["z"] / most, _style(row["z"], name), row["word"])], 8), [f"{row['z']:.0f}"])
-                for row in rows
-                if (row["data_set"], row["role"]) == (name, role)
+                (
+                    row["word"],
+                    bars([Bar(row["z"] / (most or 1.0), _style(row["z"], name), row["word"])], 8),
+                    [f"{row['z']:.0f}", row["paper_word"] or "–", pages.shown(row["paper_z"])],
+                )
+                for row in said
             ]
             if words:
-                charts.append(pages.heading(f"{SET_NAMES[name]}, {role}s") + pages.chart(("word", "z"), words))
+                chart = pages.chart(("word", "z", "paper's word", "z"), words)
+                charts.append(pages.heading(f"{SET_NAMES[name]}, {role}s") + chart)
         parts.append(pages.beside(charts))
     return joined(parts)
 

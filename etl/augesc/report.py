@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from etl.augesc import tables as augesc
 from etl.augesc.pictures import bigrams, distributions, lengths, typical_words
-from etl.augesc.settings import FilterSettings
+from etl.augesc.settings import FilterSettings, Reading
 from etl.pipeline.lakehouse import Lakehouse
 from etl.pipeline.stage_run import StageRun
 from etl.publishing import pages
@@ -116,22 +116,33 @@ def requirements(findings: Findings) -> "Markup | str":
     rows = [row for row in findings.rows("augesc_table_1") if row["texts"]]
     if not rows:
         return ""
-    text = "Percent of the texts that violate each requirement. A text may violate several; texts without any are kept."
-    parts = [pages.paragraph(text), pages.key([("emotion", "here"), ("paper", "paper's Table 1")])]
+    text = (
+        "Percent of the texts that violate each requirement. A text may violate several; texts without any are kept. "
+        "Where each line is one utterance (augesc.reading=paper), an answer in JSON fails Format, and a second speaker "
+        "on a line violates Role Words; the lenient reading takes both as conversations."
+    )
+    key = [("emotion", "here"), ("two", "here, each line one utterance"), ("paper", "paper's Table 1")]
+    parts = [pages.paragraph(text), pages.key(key)]
     for name in dict.fromkeys((row["method"], row["source"]) for row in rows):
         chosen = [row for row in rows if (row["method"], row["source"]) == name]
-        chart = pages.chart(("requirement", "here", "paper"), map(_requirement, chosen))
+        chart = pages.chart(("requirement", "here", "by line", "paper"), map(_requirement, chosen))
         parts += [pages.heading(f"{NAMES.get(name, ' '.join(name))}: {chosen[0]['texts']:,} texts"), chart]
     return joined(parts)
 
 
 def _requirement(row: Mapping[str, Any]) -> tuple[str, "Markup", list[str]]:
-    drawn = [Bar((row["percent"] or 0) / 100, "emotion", f"here: {row['percent']}%")]
-    if row["paper_percent"] is not None:
-        drawn.append(Bar(row["paper_percent"] / 100, "paper", f"paper: {row['paper_percent']}%"))
+    columns = (
+        ("percent", "emotion", "here"),
+        ("strict_percent", "two", "by line"),
+        ("paper_percent", "paper", "paper"),
+    )
+    drawn = [
+        Bar(row[column] / 100, style, f"{title}: {row[column]}%")
+        for column, style, title in columns
+        if row[column] is not None
+    ]
     name = "kept" if row["requirement"] == RETENTION else row["requirement"].replace("_", " ")
-    shares = (row["percent"], row["paper_percent"])
-    return name, bars(drawn, 6, 1), ["–" if share is None else f"{share:.1f}%" for share in shares]
+    return name, bars(drawn, 6, 1), ["–" if row[column] is None else f"{row[column]:.1f}%" for column, _, _ in columns]
 
 
 def sizes(findings: Findings) -> "Markup | str":
@@ -144,8 +155,9 @@ def sizes(findings: Findings) -> "Markup | str":
         [(SETS.get(row["data_set"], row["data_set"]), _measure(row), row["value"], row["paper"]) for row in rows],
     )
     note = (
-        "Lengths are in NLTK's word tokens; lengths of sessions are in tokens of the model that wrote them. Greetings "
-        "of supporters before the seeker's first utterance are excluded, as in the paper."
+        "All lengths are in NLTK's word tokens, those of sessions too; only the requirement Session Length counts "
+        "tokens of the model. Different words are tokens with a letter, in lower case. Greetings of supporters before "
+        "the seeker's first utterance are excluded, as in the paper."
     )
     return table + pages.paragraph(note, "quiet") + distributions(findings.rows("augesc_distributions"))
 
@@ -158,7 +170,7 @@ def ratings(findings: Findings) -> "Markup | str":
     text = (
         "Means of people's ratings from 0 to 3, with the paper's in brackets. For ethical risk a low mean is good. A "
         "star marks a mean significantly below the best set by Student's t-test, a cross one below the tuned model on "
-        "ED. Ethical risk is not tested."
+        "ED; the paper's crosses (there stars) are shown too. Ethical risk is not tested."
     )
     aspects = list(dict.fromkeys(row["aspect"] for row in rows))
     shown = []
@@ -237,7 +249,7 @@ def _measure(row: Mapping[str, Any]) -> str:
 
 def _rated(row: Mapping[str, Any]) -> str:
     marks = ("*" if row["below_best"] else "") + ("†" if row["below_tuned"] else "")
-    return f"{row['mean']:.2f}{marks} ({row['paper_mean']:.2f})"
+    return f"{row['mean']:.2f}{marks} ({row['paper_mean']:.2f}{'†' if row['paper_below_tuned'] else ''})"
 
 
 def _name(row: Mapping[str, Any]) -> str:
@@ -247,12 +259,13 @@ def _name(row: Mapping[str, Any]) -> str:
 AUGESC_VIEWS = tuple(name.removeprefix("analysis.") for name in sql_views() if name.startswith("analysis.augesc_"))
 
 
-def write_augesc_report(run: StageRun, folder: str | None, filters: FilterSettings) -> str:
+def write_augesc_report(run: StageRun, folder: str | None, filters: FilterSettings, reading: Reading) -> str:
     """Write ``augesc.html``, log it with metrics as an MLflow run if it has changed, and return its path."""
     limits = filters.model_dump(mode="json", exclude={"seeker", "supporter"})
     lakehouse = Lakehouse(run.spark, run.lakehouse)
     rules = {
         WRITTEN_BY: models_in(lakehouse.read(augesc.CONVERSATIONS).select("model")),
+        "reading of texts": reading,
         "requirements": ", ".join(f"{name} {in_plain_words(value)}" for name, value in limits.items()),
     }
     tables = (augesc.SESSIONS, augesc.MEASURED_TEXTS, augesc.CONVERSATIONS)

@@ -17,6 +17,8 @@ def _listed(value: Any) -> Any:
 
 
 Paths = Annotated[tuple[str, ...], BeforeValidator(_listed)]
+Reading = Literal["lenient", "paper"]
+"""How a generated text is read as a conversation (AugESC 4.3, Format)."""
 
 
 class TrainingDraw(Part):
@@ -126,7 +128,8 @@ class GenerationSettings(RolePlaying, Untuned, Augmenting):
 
     methods: tuple[Literal["augmenter", "untuned", "role_models"], ...] = Field(
         ("augmenter", "untuned"),
-        description="the tuned model, and what it is compared with; none for texts from elsewhere alone",
+        description="the tuned model, and what it is compared with; none for texts from elsewhere alone. role_models "
+        "(AugESC 6.1, Table 3) trains two further models and is off by default",
     )
 
     @property
@@ -295,6 +298,11 @@ class AugescSettings(Section):
     samples_per_query: SamplesPerQuery = SamplesPerQuery()
     prompt: InstructionSettings = added(InstructionSettings())
     generation: GenerationSettings = GenerationSettings()
+    reading: Reading = added(
+        "lenient",
+        description="of generated texts. paper (AugESC 4.3): each line is one utterance and begins with a name. "
+        "lenient (ours) also reads JSON, several speakers on one line, thoughts and strategies in brackets",
+    )
     filters: FilterSettings = FilterSettings()
     statistics: StatisticsSettings = StatisticsSettings()
     chat: ChatSettings = ChatSettings()

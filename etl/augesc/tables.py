@@ -63,14 +63,21 @@ MEASURED_TEXTS = Table(
     ("text_id",),
 )
 
-VIOLATIONS = Table(
-    "augesc.violations",
-    "One text and which of the eight requirements it violates: true where it does (AugESC 4.3).",
-    """
+_VIOLATED = """
     text_id string, method string, source string, format boolean, session_length boolean, utterances boolean,
     continuous boolean, balance boolean, role_words boolean, seeker_length boolean, supporter_length boolean,
     violated array<string>, kept boolean
-    """,
+    """
+VIOLATIONS = Table(
+    "augesc.violations",
+    "One text and which of the eight requirements it violates: true where it does (AugESC 4.3).",
+    _VIOLATED,
+    ("text_id",),
+)
+PAPER_READING = Table(
+    "augesc.paper_reading",
+    "As augesc.violations, where each line of a text is one utterance: augesc.reading=paper (AugESC 4.3).",
+    _VIOLATED,
     ("text_id",),
 )
 

@@ -188,11 +188,8 @@ def _run_locked(
     cores(spark)  # what is not known is on_error before the first stage
     if any(isinstance(stage.writes, Model) and given_model(stage, settings) is None for stage in stages):
         check_store(settings)
-        if line := smaller_line(settings, stages):
-            progress.say_once(line)
-    if any(isinstance(stage.writes, Table) and stage.models for stage in stages):
-        for line in idle_gpus(is_local(spark), gpus_here()):
-            progress.say_once(line)
+    for line in known_before(spark, settings, stages):
+        progress.say_once(line)
     ahead = seconds_ahead(contexts, stages)
     progress.expect(ahead)
     if ahead and contexts.log.last(stages[0].name, "done") is None:
@@ -236,6 +233,14 @@ def _run_locked(
                 progress.done(event)
     finally:
         observers.closed(contexts)
+
+
+def known_before(spark: SparkSession, settings: Settings, stages: Sequence[Stage]) -> list[str]:
+    """Return the lines that a run prints first: what its profile makes smaller, and whether GPUs stay idle."""
+    trains = any(isinstance(stage.writes, Model) and given_model(stage, settings) is None for stage in stages)
+    scores = any(isinstance(stage.writes, Table) and stage.models for stage in stages)
+    smaller = smaller_line(settings, stages) if trains else ""
+    return [*([smaller] if smaller else []), *(idle_gpus(is_local(spark), gpus_here()) if scores else [])]
 
 
 def gpus_here(devices: Path = Path("/dev")) -> int:

@@ -7,8 +7,8 @@ from functools import partial
 from pyspark.sql import SparkSession
 
 from conf.taxonomy import Taxonomy, load_taxonomy
-from etl.edos.presets import PROMISES, choice_in_words, preset_in_words
 from etl.edos.origins import Origins, origins_of
+from etl.edos.presets import PROMISES, choice_in_words, preset_in_words
 from etl.edos.settings import EdosSettings
 from etl.edos.tables import DIALOGUES, TRAINING_DIALOGUES
 from etl.pipeline.lakehouse import Lakehouse

@@ -5,7 +5,7 @@ from typing import Annotated
 from pyspark.sql import DataFrame
 
 from etl.augesc import statistics, tables
-from etl.augesc.settings import FilterSettings, WordStatistics
+from etl.augesc.settings import FilterSettings, Reading, WordStatistics
 from etl.augesc.tables import COMPARISON_SCORES, FAULTS, RATING_SCORES
 from etl.pipeline import UNCOUNTED, At, RowAccounting, StageRun, stage
 from etl.pipeline.outcome import Outcome
@@ -54,6 +54,7 @@ def augesc_compare_words(measured: DataFrame, conversations: DataFrame, counted:
 
 
 SHOWN = (
+    tables.PAPER_READING,
     tables.STATISTICS,
     tables.TYPICAL_WORDS,
     tables.BIGRAM_GROWTH,
@@ -74,9 +75,10 @@ SHOWN = (
 def augesc_report(
     folder: Annotated[str | None, At("augesc.report_folder")],
     filters: Annotated[FilterSettings, UNCOUNTED],
+    reading: Annotated[Reading, At("augesc.reading"), UNCOUNTED],
     run: StageRun,
 ) -> None:
     """Report on AugESC's conversations: one HTML page, the paper's tables and figures beside ours (AugESC 4 to 7)."""
     from etl.augesc.report import write_augesc_report
 
-    write_augesc_report(run, folder, filters)
+    write_augesc_report(run, folder, filters, reading)

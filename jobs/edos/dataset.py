@@ -9,7 +9,7 @@ from conf.settings import TrainSections
 from conf.taxonomy import Taxonomy
 from etl.common.labelled_files import local_rows
 from etl.edos.empathetic import COLUMNS, labelled_utterances
-from etl.edos.settings import EdosSettings, Preset, PublishingSettings, ReportSettings
+from etl.edos.settings import EdosSettings, PublishingSettings, ReportSettings
 from etl.edos.tables import DIALOGUES, EMPATHETIC_TURNS
 from etl.pipeline import UNCOUNTED, At, StageRun, stage
 from etl.pipeline.outcome import LocalOutcome

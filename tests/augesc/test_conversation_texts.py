@@ -86,6 +86,31 @@ def test_answers_that_are_none(answer: str, faulty: list[str]) -> None:
     assert list(parse(prompt("Help me .", TASK) + answer, TASK).faulty) == faulty
 
 
+@pytest.mark.parametrize(
+    ("answer", "turns", "faulty"),
+    [
+        (" Oh .\n\n- Human: So : what ?\r\n", ["Oh .", "So : what ?"], 0),
+        (" Oh . Human: Yes . AI: Rest .", ["Oh . Human: Yes . AI: Rest ."], 0),
+        (" [Question] Why ?", ["[Question] Why ?"], 0),
+        (" Oh .</s>Title: News\nBuy", ["Oh ."], 0),
+        (" Oh .\\nHuman: Yes .", ["Oh .\\nHuman: Yes ."], 0),
+        (" Oh .\n**Human:** Yes .", ["Oh .", "** Yes ."], 0),
+        (" Oh .\nHuman： Yes .", ["Oh ."], 1),
+        (" Oh .\nHuman : Yes .", ["Oh ."], 1),
+        (" Oh .\nHuman:", ["Oh ."], 1),
+        ("\nOh .", [], 2),
+        (
+            ' [{"role": "AI", "text": "Oh ."},\n{"role": "Human", "text": "Yes ."}]',
+            ['[{"role": "AI", "text": "Oh ."},'],
+            1,
+        ),
+    ],
+)
+def test_the_papers_reading_takes_each_line_as_one_utterance(answer: str, turns: list[str], faulty: int) -> None:
+    found = parse(prompt("Help me .", TASK) + answer, TASK, "paper")
+    assert ([turn.text for turn in found.turns], len(found.faulty)) == (["Help me .", *turns], faulty)
+
+
 def test_endless_texts_are_read() -> None:
     assert len(parse("Human: a\nAI: b\n" * 50_000, TASK).turns) == 100_000
     assert len(parse("*" * 200_000, TASK).faulty) == 1

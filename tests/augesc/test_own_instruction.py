@@ -21,6 +21,7 @@ AFFECTED = {
     "augesc_ask_augmenter",
     "augesc_ask_untuned",
     "augesc_measure_texts",
+    "augesc_check_paper_reading",
 }
 
 

@@ -20,6 +20,8 @@ def share(requirement: str, percent: float, paper: float | None = 3.0, method: s
         "texts": 2000,
         "number": 1,
         "percent": percent,
+        "strict_number": None if paper is None else 2,
+        "strict_percent": None if paper is None else 7.7,
         "paper_percent": paper,
         "paper_name": "x",
     }
@@ -58,6 +60,8 @@ FULL: dict[str, list[dict[str, Any]]] = {
             "highly_significant": True,
             "number": 9,
             "others": 1,
+            "paper_word": "zoom",
+            "paper_z": 3,
         }
         for name in ("esconv", "ed")
         for role in ("seeker", "supporter")
@@ -78,6 +82,7 @@ FULL: dict[str, list[dict[str, Any]]] = {
             "p_best": None,
             "below_best": None,
             "below_tuned": False,
+            "paper_below_tuned": None,
             "paper_name": "ESConv",
         },
         {
@@ -92,6 +97,7 @@ FULL: dict[str, list[dict[str, Any]]] = {
             "p_best": 0.001,
             "below_best": True,
             "below_tuned": True,
+            "paper_below_tuned": True,
             "paper_name": "GPT-3",
         },
         {
@@ -106,6 +112,7 @@ FULL: dict[str, list[dict[str, Any]]] = {
             "p_best": None,
             "below_best": None,
             "below_tuned": None,
+            "paper_below_tuned": None,
             "paper_name": "AugESC-ED",
         },
     ],
@@ -204,7 +211,10 @@ def test_it_says_the_numbers() -> None:
         "different words 4,321",
         "tuned model, ED: 2,000",
         "empathy",
-        "1.50*† (2.07)",
+        "1.50*† (2.07†)",
+        "7.7%",
+        "zoom 3",
+        "All lengths are in NLTK's word tokens",
         "2.40 (2.42)",
         "81.2%",
         "0.0175",

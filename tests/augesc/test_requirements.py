@@ -111,6 +111,30 @@ def test_a_text_that_is_no_conversation_is_judged_no_further(spark: SparkSession
     assert found == {name: {"format"} for name in texts}
 
 
+def test_the_papers_reading_rejects_what_the_lenient_one_parts(spark: SparkSession, stand_ins: StandIns) -> None:
+    spoken = [{"role": name, "content": said} for name, said in good()[1:]]
+    by_line = text_of(good())
+    query, rest = by_line[: by_line.index("\nAI:")], by_line[by_line.index("\nAI:") :]
+    texts = {
+        "lines": (by_line, None),
+        "one_line": (query + "\n" + rest.replace("\n", " . ").removeprefix(" . "), None),
+        "json": (f"{query}\nAI: {json.dumps(spoken, indent=1)}", None),
+    }
+    rows = frame(spark, texts).cache()
+    lenient, strict = (violations(measured_texts(rows, TASK, one), LIMITS).cache() for one in ("lenient", "paper"))
+    assert {row.text_id: row.violated for row in lenient.collect()} == {name: [] for name in texts}
+    found = {row.text_id: row.violated for row in strict.collect()}
+    assert (found["lines"], found["json"]) == ([], ["format"])
+    assert "role_words" in found["one_line"]
+    assert "format" not in found["one_line"]
+    stand_ins.give("augesc.violations", lenient)
+    stand_ins.give("augesc.paper_reading", strict)
+    table = {row.requirement: row for row in stand_ins.ask("augesc_table_1") if row.paper_name == "GPT-J (ED)"}
+    kept = table["final_retention"]
+    assert (kept.number, kept.percent, kept.strict_number, kept.strict_percent) == (3, 100.0, 1, 33.3)
+    assert (table["format"].strict_number, table["role_words"].strict_number) == (1, 1)
+
+
 def test_thresholds_are_settings(spark: SparkSession) -> None:
     measured = measured_texts(frame(spark, {"one": (text_of(good(4)), None)}), TASK)
     other = LIMITS.model_copy(update={"least_utterances": 8, "role_words": ("exam",), "balance": 1.0})
@@ -165,7 +189,7 @@ def test_table_1_counts_what_is_violated(spark: SparkSession, stand_ins: StandIn
     assert ours["utterances"] == (*ours["session_length"][:2], 17.8) == (1, 33.3, 17.8)
     assert ours["final_retention"] == (1, 33.3, 49.1)
     assert ours["format"] == (0, 0.0, 0.3)
-    assert {row.texts for row in rows if row.source == "reddit"} == {None}
+    assert {row.texts for row in rows if row.source == "reddit"} == {row.strict_number for row in rows} == {None}
 
 
 @pytest.fixture(scope="module")

@@ -17,7 +17,7 @@ pytestmark = pytest.mark.usefixtures("tables")
 
 ENDS = (
     "augesc_draw_sessions,augesc_collect_queries,augesc_keep_conversations,augesc_describe_conversations,"
-    "augesc_grow_bigrams,augesc_compare_words,augesc_export"
+    "augesc_grow_bigrams,augesc_compare_words,augesc_check_paper_reading,augesc_export"
 )
 
 
@@ -29,7 +29,7 @@ def test_the_path_runs_and_then_has_nothing_to_do(
     spark: SparkSession, settings: dict[str, str], tmp_path: Path
 ) -> None:
     place = PipelineContext(spark, load_settings("local", [], [f"{key}={value}" for key, value in settings.items()]))
-    assert len(work(place)) == 10
+    assert len(work(place)) == 11
     read = place.lakehouse.read
     written = [stage.writes for stage in chosen(all_stages(), to=ENDS) if isinstance(stage.writes, Table)]
     counts = {table.name: read(table).count() for table in written}
@@ -45,16 +45,21 @@ def test_the_path_runs_and_then_has_nothing_to_do(
         ("augesc_collect_queries", "other_emotion"),
         ("augesc_keep_conversations", "utterances"),
     }
+    both = [read(TABLES[name]).orderBy("text_id").collect() for name in ("augesc.violations", "augesc.paper_reading")]
+    assert both[0] == both[1], "texts of one utterance a line are read alike"
     exported = tmp_path / "lakehouse" / "exports" / "augesc"
     assert {path.name for path in exported.iterdir()} >= {"README.md", "export.json", "jsonl", "parquet"}
     assert "2 emotional support conversations" in (exported / "README.md").read_text("utf-8")
     opened = load_dataset(str(exported), cache_dir=str(tmp_path / "cache"))
     assert sum(len(rows) for rows in opened.values()) == 2
     assert work(place) == ["augesc_export"]  # it looks, and writes nothing
+    strict = [f"{key}={value}" for key, value in {**settings, "augesc.reading": "paper"}.items()]
+    (measure,) = chosen(all_stages(), only="augesc_measure_texts")
+    assert "augesc.reading" in str(PipelineContext(spark, load_settings("local", [], strict)).plan(measure).why)
     looser = {**settings, "augesc.filters.least_utterances": "2"}
     again = PipelineContext(spark, load_settings("local", [], [f"{key}={value}" for key, value in looser.items()]))
     ran = work(again)
-    assert ran[0] == "augesc_check_texts"
+    assert {*ran[:2]} == {"augesc_check_texts", "augesc_check_paper_reading"}
     assert "augesc_measure_texts" not in ran
     assert again.lakehouse.read(TABLES["augesc.conversations"]).count() == 3
 

@@ -126,6 +126,18 @@ def test_views_show_the_papers_figures_beside_ours(stand_ins: StandIns, said: Da
     assert len(shown("augesc_figure_5")) == 6
 
 
+def test_figure_4_has_the_papers_words_before_a_run(stand_ins: StandIns) -> None:
+    rows = stand_ins.ask("augesc_figure_4")
+    assert len(rows) == 60
+    assert (rows[0].data_set, rows[0].role, rows[0].word, rows[0].paper_word, rows[0].paper_z) == (
+        "ed",
+        "seeker",
+        None,
+        "car",
+        10,
+    )
+
+
 @pytest.mark.slow
 def test_real_sessions_are_as_long_as_table_2_says(spark: SparkSession, shared_data: Path) -> None:
     folder = shared_data / "esconv"

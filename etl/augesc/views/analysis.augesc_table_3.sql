@@ -11,12 +11,14 @@
 -- p_best: p of the t-test against the best set; null: the best set itself, or ethical_risk
 -- below_best: the mean is significantly lower than the best set's; null as p_best
 -- below_tuned: the mean is significantly lower than that of augmenter on ed; null: not tested
+-- paper_below_tuned: the paper marks its mean as significantly lower than that of AugESC-ED; null: not tested
 -- paper_name: name of the set in the paper
 -- random_mean: mean rating by raters who choose at random
 --
 -- People's sessions are the ceiling.
 SELECT paper.method, paper.source, paper.aspect, ours.sessions, ours.ratings, round(ours.mean, 2) AS mean,
-       paper.mean AS paper_mean, is_best, round(p_best, 4) AS p_best, below_best, below_tuned, paper.name AS paper_name, 1.5D AS random_mean
+       paper.mean AS paper_mean, is_best, round(p_best, 4) AS p_best, below_best, ours.below_tuned,
+       paper.below_tuned AS paper_below_tuned, paper.name AS paper_name, 1.5D AS random_mean
 FROM analysis.augesc_paper_table_3 AS paper
 LEFT JOIN augesc.rating_scores AS ours
   ON ours.method = paper.method AND ours.source = paper.source AND ours.aspect = paper.aspect

@@ -124,6 +124,7 @@ COMMENTS: dict[str, str] = {
 """By the column's name."""
 
 OWN: dict[str, str] = {
+    "augesc.paper_reading.utterances": "violates Number of utterances: too few or too many",
     "augesc.violations.utterances": "violates Number of utterances: too few or too many",
     "emo_pillars.contextual_examples.rewritten": "the utterance in words that need its context",
     "emo_pillars.evaluation_answers.rewritten": "the rewritten utterance was shown",
