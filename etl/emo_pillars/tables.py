@@ -97,6 +97,7 @@ ENCODER_RESULTS = Table(
     "One class's scores on the synthetic data's test set, of one encoder trained on it (Emo Pillars Table 1).",
     _RESULTS,
     _RESULT_KEY,
+    empty_if_absent=True,
 )
 
 GOEMOTIONS_RESULTS = Table(
@@ -104,6 +105,7 @@ GOEMOTIONS_RESULTS = Table(
     "One class's scores on GoEmotions of one model (Emo Pillars Tables 2 and 10).",
     _RESULTS,
     _RESULT_KEY,
+    empty_if_absent=True,
 )
 
 ISEAR_RESULTS = Table(
@@ -111,6 +113,7 @@ ISEAR_RESULTS = Table(
     "One class's scores on a fold of ISEAR, or on all of it, of one model (Emo Pillars Table 3).",
     _RESULTS,
     _RESULT_KEY,
+    empty_if_absent=True,
 )
 
 EMOCONTEXT_RESULTS = Table(
@@ -118,6 +121,7 @@ EMOCONTEXT_RESULTS = Table(
     "One class's scores on EmoContext of one model (Emo Pillars Tables 6 and 7).",
     _RESULTS,
     _RESULT_KEY,
+    empty_if_absent=True,
 )
 
 TEST_ANSWERS = Table(
@@ -160,6 +164,7 @@ INTRA_DATASET = Table(
     wilcoxon double COMMENT 'p; signed ranks, of the same passages'
     """,
     ("learner", "tested_on", "class"),
+    empty_if_absent=True,
 )
 
 

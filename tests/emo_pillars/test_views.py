@@ -4,6 +4,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from conf.taxonomy import goemotions_labels
+from etl.emo_pillars.plots import Story, select_plots
 from tests.stand_ins import StandIns
 
 LABELS = "array(named_struct('label', 'joy', 'level', 0.9D), named_struct('label', 'fear', 'level', 0.5D))"
@@ -58,6 +59,7 @@ def test_scale(views: StandIns) -> None:
     assert found["share of examples with neutral"] == (0, 0.09)
     shares = [found[f"share of {name} labels in GoEmotions"] for name in polarities[:3]]
     assert shares == [(0.25, 0.54), (0.5, 0.3), (0.25, 0.16)]
+    assert found["labels of an emotion over those in GoEmotions, mean"] == (400, 50)
 
 
 def test_groups_of_emotions_that_share_markers(spark: SparkSession, views: StandIns) -> None:
@@ -65,11 +67,20 @@ def test_groups_of_emotions_that_share_markers(spark: SparkSession, views: Stand
         (1, array('fear', 'nervousness', 'pride'), 'wildly', 1.0D), (2, array('joy', 'love'), 'dearly', 0.75D)
         AS t(place, emotions, word, ratio)"""
     views.give("emo_pillars.marker_groups", spark.sql(groups))
-    rows = [tuple(row) for row in views.ask("emo_pillars_table_9")]
-    assert rows == [
-        (1, "negative", "fear, nervousness, pride", 2, "wildly (1.00), safely (0.50)"),
-        (2, "positive", "joy, love", 1, "dearly (0.75)"),
+    rows = views.ask("emo_pillars_table_9")
+    assert [tuple(row)[:6] for row in rows if row.place] == [
+        (1, "negative", "fear, nervousness, pride", 2, "wildly (1.00), safely (0.50)", 2),
+        (2, "positive", "joy, love", 1, "dearly (0.75)", 2),
     ]
+    assert [row.paper_emotions.split(", ")[0] for row in rows] == [
+        "fear",
+        "excitement",
+        "anger",
+        "sadness",
+        "surprise",
+        "optimism",
+    ]
+    assert rows[0].paper_words == "vastly (0.80), accidentally (0.51), secretly (0.43), safely (0.29)"
 
 
 def test_models_side_by_side_and_labels_other_than_the_true_one(spark: SparkSession, views: StandIns) -> None:
@@ -108,10 +119,26 @@ def test_models_side_by_side_and_labels_other_than_the_true_one(spark: SparkSess
 
 def test_yield_grows_by_two_hundred_plots(views: StandIns) -> None:
     found = views.ask("emo_pillars_yield")
-    assert [row.plots for row in found] == [200, 400, 450]
-    assert [row.examples for row in found] == sorted(row.examples for row in found)
-    assert (found[-1].examples, found[-1].labels, found[-1].actors) == (400, 800, 400)
-    assert [(row.paper_contextual_f1, row.paper_goemotions_f1) for row in found[:2]] == [(0.77, 0.5), (None, None)]
+    assert [row.plots for row in found] == [200, 400, 450, 2000]
+    *ours, last = found
+    assert [row.examples for row in ours] == sorted(row.examples for row in ours)
+    assert (ours[-1].examples, ours[-1].labels, ours[-1].actors, last.examples) == (400, 800, 400, None)
+    assert [(row.paper_contextual_f1, row.paper_goemotions_f1) for row in (*found[:2], last)] == [
+        (0.77, 0.5),
+        (None, None),
+        (0.79, 0.54),
+    ]
+
+
+def test_the_first_plots_are_those_of_a_smaller_limit(spark: SparkSession, views: StandIns) -> None:
+    stories = [Story(f"f:{n}", f"Title {n}", f"The story of the town and its people, number {n}.") for n in range(230)]
+    every, fewer = (select_plots(stories, limit, 100, 0.0).rows for limit in (None, 200))
+    plots = [(row[0], 9) for row in every]
+    views.give("emo_pillars.plots", spark.createDataFrame(plots, "plot_id string, tokens int"))
+    made = [(row[0], "a", []) for row in fewer]
+    columns = "plot_id string, actor_id string, labels array<struct<label: string, level: double>>"
+    views.give("emo_pillars.examples", spark.createDataFrame(made, columns))
+    assert [(row.plots, row.examples) for row in views.ask("emo_pillars_yield")][:2] == [(200, 200), (230, 200)]
 
 
 def test_labels(views: StandIns) -> None:
@@ -137,6 +164,8 @@ def test_cost_is_projected(views: StandIns) -> None:
     assert (step.prompts, step.errors, step.prompt_tokens, step.answer_tokens) == (4, 1, 40, 20)
     assert (step.seconds, step.seconds_a_prompt, step.paper_prompts, step.projected_hours) == (7.2, 1.8, 2000, 1.0)
     assert (every.projected_hours, every.paper_hours) == (350.0, 450)
+    half = found["context-less"]
+    assert (half.prompts, half.paper_prompts, half.projected_hours, half.paper_hours) == (4, 2000, 1.0, 200)
     assert {row.step for row in views.ask("llm.generations")} == {"emo_pillars_actors"}
 
 
@@ -175,6 +204,14 @@ def test_topics_coverage_and_markers(views: StandIns) -> None:
         (1, 25, "Singing", None, "song, hall"),
         (2, 2, "The sea", "Nature", "sea"),
     ]
+    categories = {row.category: row for row in views.ask("emo_pillars_topic_categories")}
+    assert len(categories) == 17
+    assert (categories["Nature"].topics, categories["Nature"].names, categories["Nature"].paper_topics) == (
+        1,
+        "The sea",
+        None,
+    )
+    assert (categories["Human Relationships"].topics, categories["Human Relationships"].paper_topics) == (None, 5)
     near = {row.label: row for row in views.ask("emo_pillars_topic_emotions")}
     assert (near["joy"].share, near["joy"].share_of_all, near["fear"].share) == (0.6667, 0.5, 0.0)
     coverage = {row.measure: (row.value, row.paper) for row in views.ask("emo_pillars_coverage")}

@@ -6,6 +6,8 @@ import pytest
 from pyspark.sql import Row, SparkSession
 from scipy import stats
 
+from conf.papers import paper_table
+from etl.publishing.without_spark import connected
 from tests.stand_ins import StandIns
 
 
@@ -14,10 +16,23 @@ def test_synthetic_test_sets_have_three_floors(spark: SparkSession, stand_ins: S
     rows.append(("emo_pillars_contextless", "plain", "macro", 0.5, 6, 10))
     schema = "learner string, tested_on string, class string, f1 double, support bigint, passages bigint"
     stand_ins.give("emo_pillars.intra_dataset", spark.createDataFrame(rows, schema))
-    (row,) = stand_ins.ask("emo_pillars_intra_dataset")
+    shown = stand_ins.ask("emo_pillars_intra_dataset")
+    assert sum(row.paper_f1 is not None for row in shown) == 10, "the paper's rows are there without a run"
+    (row,) = (row for row in shown if row.passages)
     assert row.all_labels_f1 == pytest.approx((2 * 5 / 15 + 2 * 1 / 11) / 2, abs=1e-4)
     assert row.majority_f1 == pytest.approx((2 * 5 / 15) / 2, abs=1e-4)
     assert row.random_f1 == pytest.approx((0.5 + 0.1) / 2)
+
+
+def test_the_papers_rows_are_there_before_any_table() -> None:
+    rows = {
+        "emo_pillars_intra_dataset": 10,
+        "emo_pillars_transfer": len(paper_table("emo_pillars_paper_transfer").rows),
+        "emo_pillars_transfer_classes": 29,
+    }
+    with connected({}) as lakehouse:
+        found = {view: lakehouse.execute(f"SELECT count(*) FROM analysis.{view}").fetchone()[0] for view in rows}
+    assert found == rows
 
 
 def test_peoples_sets_have_floors_of_both_averages(spark: SparkSession, stand_ins: StandIns) -> None:
@@ -36,7 +51,11 @@ def test_peoples_sets_have_floors_of_both_averages(spark: SparkSession, stand_in
     assert found["macro"].random_f1 == pytest.approx(0.5)
     assert found["micro"].majority_f1 == pytest.approx(0.75)  # one class a row: the share of the largest
     assert found["micro"].random_f1 == pytest.approx((36 + 4) / 8 / 8)
-    by_class = {row["class"]: row for row in stand_ins.ask("emo_pillars_transfer_classes")}
+    shown = stand_ins.ask("emo_pillars_transfer_classes")
+    by_class = {row["class"]: row for row in shown if row.trials}
+    printed = {row["class"]: row for row in shown if row.trials is None}
+    assert len(printed) == 29
+    assert (printed["grief"].paper_f1, printed["std"].paper_f1, printed["grief"].task) == (0.57, 0.16, "goemotions")
     assert by_class["joy"].always_f1 == pytest.approx(12 / 14, abs=1e-4)
     assert by_class["fear"].random_f1 == 0.25
 

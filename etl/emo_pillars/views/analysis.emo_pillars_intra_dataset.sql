@@ -2,7 +2,7 @@
 --
 -- learner: key of the model under models
 -- tested_on: test set: original, contextual original or contextual rewritten
--- passages: passages of the test set that the model answered
+-- passages: passages of the test set that the model answered; null: only the paper has it
 -- precision: mean of the labels' precisions, 0 to 1
 -- recall: mean of the labels' recalls, 0 to 1
 -- f1: mean of the labels' F1, 0 to 1
@@ -27,14 +27,17 @@ WITH floors AS (
   SELECT learner, tested_on, avg(2 * support / (passages + support)) AS all_labels_f1,
          max(2 * support / (passages + support)) / count(*) AS majority_f1, avg(support / passages) AS random_f1
   FROM emo_pillars.intra_dataset WHERE class NOT IN ('macro', 'micro') GROUP BY learner, tested_on
+), ours AS (
+  SELECT * FROM emo_pillars.intra_dataset WHERE class = 'macro'
 )
-SELECT ours.learner, ours.tested_on, passages, ours.precision, ours.recall, ours.f1, paper.precision AS paper_precision,
+SELECT coalesce(ours.learner, paper.learner) AS learner, coalesce(ours.tested_on, paper.tested_on) AS tested_on,
+       passages, ours.precision, ours.recall, ours.f1, paper.precision AS paper_precision,
        paper.recall AS paper_recall, paper.f1 AS paper_f1, against, pairs, gain, t_test, mann_whitney, paired_t_test,
        wilcoxon, t_test < 0.01 AND mann_whitney < 0.01 AS significant,
        paired_t_test < 0.01 AND wilcoxon < 0.01 AS significant_in_pairs,
        round(all_labels_f1, 4) AS all_labels_f1, round(majority_f1, 4) AS majority_f1, round(random_f1, 4) AS random_f1
-FROM emo_pillars.intra_dataset AS ours
-LEFT JOIN analysis.emo_pillars_paper_intra_dataset AS paper
+FROM ours
+FULL JOIN analysis.emo_pillars_paper_intra_dataset AS paper
   ON paper.learner = ours.learner AND paper.tested_on = ours.tested_on
 LEFT JOIN floors ON floors.learner = ours.learner AND floors.tested_on = ours.tested_on
-WHERE class = 'macro' ORDER BY ours.learner, ours.tested_on
+ORDER BY learner, tested_on

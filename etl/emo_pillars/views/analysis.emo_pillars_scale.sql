@@ -95,3 +95,10 @@ SELECT 20 AS place, 'share of ambiguous labels in GoEmotions' AS criterion,
        round(CAST(avg(CAST(polarity = 'ambiguous' AS int)) AS double), 4) AS value, 0.16D AS paper
 FROM (SELECT explode(labels) AS label FROM emo_pillars.goemotions) AS said
 JOIN analysis.emo_pillars_polarities AS polarities ON polarities.label = said.label AND polarity <> 'neutral'
+UNION ALL /* where it is there */
+SELECT 21 AS place, 'labels of an emotion over those in GoEmotions, mean' AS criterion,
+       round(CAST(avg(try_divide(made, known)) AS double), 4) AS value, 50D AS paper
+FROM (SELECT one.label, count(*) AS made FROM emo_pillars.examples LATERAL VIEW explode(labels) AS one GROUP BY one.label) AS ours
+JOIN (SELECT label, count(*) AS known FROM emo_pillars.goemotions LATERAL VIEW explode(labels) AS label GROUP BY label) AS theirs
+  ON theirs.label = ours.label
+JOIN analysis.emo_pillars_polarities AS polarities ON polarities.label = ours.label AND polarity <> 'neutral'

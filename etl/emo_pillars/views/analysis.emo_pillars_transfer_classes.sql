@@ -3,10 +3,10 @@
 -- task: labelled set: synthetic, goemotions, isear or emocontext
 -- scored: classes that are scored, and the rule that makes one a prediction
 -- class: class that is scored; std: standard deviation over the classes, the paper's last row
--- model: key under models that it starts from, or an encoder's URI
+-- model: key under models that it starts from, or an encoder's URI; null: only the paper has it
 -- tuned: trained on the task; false: used as it is
 -- variant: EmoContext's class others in training: kept, relabelled or typed; null: elsewhere
--- trials: trainings, or folds, that the means are over
+-- trials: trainings, or folds, that the means are over; null: only the paper has it
 -- precision: mean precision of the class over trials, 0 to 1
 -- recall: mean recall of the class over trials, 0 to 1
 -- f1: mean F1 of the class over trials, 0 to 1
@@ -30,8 +30,9 @@ WITH ours AS (
 ), plain AS (
   SELECT task, scored, class, f1 AS plain_f1 FROM ours WHERE model = 'emo_pillars_encoder' AND tuned
 ), classes AS (
-SELECT ours.task, ours.scored, ours.class, ours.model, ours.tuned, ours.variant, trials, ours.precision, ours.recall,
-       ours.f1, support,
+SELECT coalesce(ours.task, 'goemotions') AS task, coalesce(ours.scored, '28 labels, threshold') AS scored,
+       coalesce(ours.class, paper.label) AS class, ours.model, coalesce(ours.tuned, true) AS tuned, ours.variant, trials,
+       ours.precision, ours.recall, ours.f1, support,
        CASE WHEN ours.tuned AND ours.model <> 'emo_pillars_encoder' THEN round(ours.f1 - plain_f1, 4) END
          AS gain_over_plain,
        round(ours.f1 - goemotions_f1, 4) AS gain_over_goemotions, paper.precision AS paper_precision,
@@ -39,7 +40,7 @@ SELECT ours.task, ours.scored, ours.class, ours.model, ours.tuned, ours.variant,
        round(paper.f1 - goemotions_f1, 2) AS paper_gain, always_f1, random_f1
 FROM ours
 LEFT JOIN plain ON plain.task = ours.task AND plain.scored = ours.scored AND plain.class = ours.class
-LEFT JOIN analysis.emo_pillars_paper_table_10 AS paper ON ours.task = 'goemotions' AND paper.label = ours.class
+FULL JOIN analysis.emo_pillars_paper_table_10 AS paper ON ours.task = 'goemotions' AND paper.label = ours.class
 )
 SELECT * FROM classes
 UNION ALL

@@ -49,7 +49,8 @@ class Table:
         checks: flat CHECK constraints by name (nested rules are expectations, not CHECKs).
         partitioned_by: partition columns, for the few tables that one stage replaces in part.
         by_command: a command writes it and no stage; until then it is not there.
-        empty_if_absent: it tells what went wrong: where nothing did, it is not there, and has no rows to whoever asks.
+        empty_if_absent: where it is not there, it has no rows to whoever asks: it tells what went wrong, and nothing
+            did, or it stands beside printed rows, which are shown before there is a run.
         clustered_by: columns whose neighbours lie together after ``maintain`` has joined files, because batches ask
             for rows by them. They are among the first 32, of which Delta keeps the smallest and largest value.
     """
