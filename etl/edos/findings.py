@@ -42,6 +42,10 @@ REPORT_VIEWS = (
     "edos_emotions_by_turn",
     "edos_examples",
     "edos_gaps",
+    "edos_weighting",
+    "edos_similarity_thresholds",
+    "edos_table_7",
+    "edos_table_10",
     "dropped_by_reason",
     "cleaning_cost",
 )

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 from etl.edos.findings import EdosFindings, gather
 from etl.edos.report_labels import by_turn, flow, labels
 from etl.edos.report_making import dropped, funnel, silences, sizes
+from etl.edos.report_models import generators, thresholds, weighting
 from etl.edos.report_trust import accepted, classes, confidence, dialogues, limits, people
 from etl.edos.settings import EdosSettings, ReportSettings
 from etl.pipeline.stage_run import StageRun
@@ -34,6 +35,9 @@ def report(findings: EdosFindings, examples: int = 12) -> str:
         ("classes", "The classifier by label", classes(findings)),
         ("confidence", "Confidence of the classifier", confidence(findings)),
         ("accepted", "Labels that are accepted", accepted(findings)),
+        ("weighting", "Weighting of newer turns", weighting(findings)),
+        ("thresholds", "Thresholds of similarity", thresholds(findings)),
+        ("generators", "Response generators", generators(findings)),
         ("silences", "Silences between dialogues", silences(findings)),
         ("examples", "Dialogues with their labels", dialogues(findings, examples)),
         ("people", "Labels by people", people(findings)),

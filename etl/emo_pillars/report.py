@@ -1,9 +1,10 @@
-"""The report on Emo Pillars as one HTML page: size, emotions, diversity, topics and markers (Emo Pillars 4, 7)."""
+"""The report on Emo Pillars as one HTML page: size, emotions, diversity, topics, markers, models (Emo Pillars 4-7)."""
 
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from etl.emo_pillars import tables as emo_pillars
+from etl.emo_pillars.report_models import other_labels, own_tests, transfer
 from etl.emo_pillars.steps import utterances
 from etl.pipeline.lakehouse import Lakehouse
 from etl.pipeline.stage_run import StageRun
@@ -37,6 +38,9 @@ def report(findings: Findings) -> str:
         ("query", "Emotions of one topic", topic_emotions(findings)),
         ("changes", "Changes by cleaning and rewriting", changes(findings)),
         ("markers", "Words that mark emotions", markers(findings)),
+        ("models", "Models on the data set's own tests", own_tests(findings)),
+        ("transfer", "Models on sets that people labelled", transfer(findings)),
+        ("other-labels", "Labels other than the true one", other_labels(findings)),
         ("people", "Labels checked by people", people(findings)),
         ("left-out", "Dropped rows", dropped(findings)),
         ("made", "Versions and settings", made(findings)),
@@ -173,7 +177,14 @@ def topics(findings: Findings) -> "Markup | str":
     )
     by = "names by a language model, as in the paper" if named else "in the paper a language model named them"
     note = f"Communities of the graph of similar utterances (Louvain). Keywords by tf-idf; {by}."
-    return pages.paragraph(" ".join(words)) + table + pages.paragraph(note, "quiet")
+    return pages.paragraph(" ".join(words)) + table + pages.paragraph(note, "quiet") + _categories(findings)
+
+
+def _categories(findings: Findings) -> "Markup | str":
+    """Return the categories of the topics (Emo Pillars Table 13)."""
+    rows = findings.rows("emo_pillars_topic_categories")
+    titles = {"category": "category", "topics": "topics", "utterances": "utterances", "paper_topics": "paper's topics"}
+    return pages.details("Categories of the topics (Table 13)", pages.records(rows, titles)) if rows else ""
 
 
 def topic_emotions(findings: Findings) -> "Markup | str":
@@ -215,7 +226,8 @@ def markers(findings: Findings) -> "Markup | str":
     overlap = findings.rows("emo_pillars_marker_overlap")
     shared = _table_of(overlap, ("label", "other_label", "shared", "overlap"), "Emotions that share markers")
     groups = findings.rows("emo_pillars_table_9")
-    grouped = _table_of(groups, ("emotions", "polarity", "words"), "All groups")
+    titles = ("emotions", "polarity", "words", "shared", "paper_emotions", "paper_polarity", "paper_words")
+    grouped = _table_of(groups, titles, "All groups")
     return (
         pages.paragraph(text)
         + table
@@ -253,6 +265,12 @@ EMO_PILLARS_VIEWS = tuple(
         "changes",
         "markers",
         "marker_overlap",
+        "table_9",
+        "topic_categories",
+        "intra_dataset",
+        "transfer",
+        "transfer_classes",
+        "table_8",
         "human_evaluation",
     )
 )

@@ -194,7 +194,7 @@ SHOWN = (
     shows="a page under `emo_pillars.analysis.report_folder`",
 )
 def emo_pillars_report(folder: Annotated[str | None, At(f"{SECTION}.report_folder")], run: StageRun) -> None:
-    """Report on Emo Pillars: one HTML page with the paper's figures of sections 4, 7, G and H beside ours."""
+    """Report on Emo Pillars: one HTML page with the paper's figures of sections 4, 5, 7, G and H beside ours."""
     from etl.emo_pillars.report import write_emo_pillars_report
 
     write_emo_pillars_report(run, folder)

@@ -151,6 +151,42 @@ FULL: dict[str, list[dict[str, Any]]] = {
             "turns_of_dialogues": 0,
         }
     ],
+    "edos_weighting": [
+        {
+            **dict.fromkeys(("seeds", "weighted_f1", "unweighted_f1", "gain", "gain_sd", "encoder", "epochs")),
+            "trained_on": "crowd + similar",
+            "paper_weighted_f1": 64.86,
+            "paper_unweighted_f1": 63.44,
+            "paper_gain": 1.42,
+        }
+    ],
+    "edos_similarity_thresholds": [
+        {"origin": "similar", "threshold": 0.92, "dialogues": 4123, "with_rival_label": 17, "samples": None}
+    ],
+    "edos_table_7": [
+        {
+            **dict.fromkeys(f"{prefix}{name}" for prefix in ("", "paper_") for name in ("distinct_1", "distinct_2")),
+            "generator": "edos",
+            "source": "edos",
+            "setting": "held-out",
+            "examples": 321,
+            "perplexity": 45.5,
+            "similarity": 0.2,
+            "paper_perplexity": 54.24,
+            "paper_similarity": 0.17,
+        }
+    ],
+    "edos_table_10": [
+        {
+            **dict.fromkeys(f"paper_{name}" for name in ("epochs", "hours", "validation_perplexity")),
+            "generator": "pretrained",
+            "parameters": 5_800_000,
+            "epochs": 3,
+            "hours": 0.5,
+            "validation_perplexity": 77.7,
+            "paper_parameters": 121_000_000,
+        }
+    ],
     "edos_table_4": [{"place": 1, "criterion": "Total no.", "value": 12.0, "paper": 10250.0, "paper_recount": 10245.0}],
     "dropped_by_reason": [
         {"stage": "clean_dialogues", "unit": "turn", "reason": "too_long", "rows": 1234, "units": 1234},
@@ -200,6 +236,10 @@ def test_it_says_the_numbers() -> None:
         "most frequent label is questioning with 50.0%",
         "intents together have 50.0%",
         "0.3456",
+        "crowd + similar",
+        "0.92 4,123 17",
+        "121,000,000",
+        "paper perplexity",
         "40.0% of the dialogues open with an emotion",
         "75.0% of those are answered with an intent",
         "90.0% of the silences are shorter than 3 s",

@@ -86,6 +86,67 @@ FULL: dict[str, list[dict[str, Any]]] = {
         {"word": f"word{n}ly", "occurrences": 9, "left_in": 1, "removed_share": 0.8889, "emotions": "fear (0.6)"}
         for n in range(25)
     ],
+    "emo_pillars_table_9": [
+        {
+            "place": None,
+            "emotions": None,
+            "polarity": None,
+            "words": None,
+            "shared": None,
+            "paper_emotions": "joy, love",
+            "paper_polarity": "positive",
+            "paper_words": "dearly (0.75)",
+        }
+    ],
+    "emo_pillars_topic_categories": [{"category": HOSTILE, "topics": 2, "utterances": 40, "paper_topics": None}],
+    "emo_pillars_intra_dataset": [
+        {
+            **dict.fromkeys(("passages", "precision", "recall", "f1", "gain", "significant", "majority_f1")),
+            "learner": "emo_pillars_contextual",
+            "tested_on": "contextual original",
+            "paper_precision": 0.81,
+            "paper_recall": 0.78,
+            "paper_f1": 0.79,
+        }
+    ],
+    "emo_pillars_transfer": [
+        {
+            **dict.fromkeys(("precision", "recall", "variant", "f1_sd", "gain_over_plain", "paper_precision")),
+            "task": task,
+            "scored": "28 labels, threshold",
+            "average": average,
+            "model": None,
+            "tuned": True,
+            "trials": 3,
+            "f1": 0.4321,
+            "paper_model": f"RoBERTa of {task}",
+            "paper_recall": None,
+            "paper_f1": 0.55,
+            "paper_f1_sd": 0.007,
+            "majority_f1": 0.01,
+        }
+        for task in ("goemotions", "isear")
+        for average in ("macro", "micro")
+    ],
+    "emo_pillars_transfer_classes": [
+        {
+            **dict.fromkeys(("trials", "precision", "recall", "f1", "gain_over_goemotions")),
+            "task": "goemotions",
+            "class": "grief",
+            "model": None,
+            "tuned": True,
+            "paper_precision": 0.5,
+            "paper_recall": 0.67,
+            "paper_f1": 0.57,
+            "goemotions_f1": 0.0,
+            "paper_gain": 0.57,
+        }
+    ],
+    "emo_pillars_table_8": [
+        {"learner": name, "context": HOSTILE, "utterance": f"turn {n}", "truth": "sad", "labels": "fear (0.90)"}
+        for name in ("one", "two")
+        for n in range(12)
+    ],
     "emo_pillars_marker_overlap": [{"label": "fear", "other_label": "joy", "shared": 1, "overlap": 0.5}],
     "emo_pillars_human_evaluation": [{"measure": "Cohen's kappa", "value": 0.41, "paper": 0.365}],
     "dropped_by_reason": [
@@ -107,7 +168,7 @@ def test_the_page_is_whole_and_says_the_numbers() -> None:
     _, page = page_of()
     targets = {target.lstrip("#") for target in page.xpath("//nav//@href")}
     assert targets == set(page.xpath("//section/@id"))
-    assert len(targets) == 11
+    assert len(targets) == 14
     said = words(page)
     for fact in (
         "1,234 utterances that",
@@ -118,10 +179,17 @@ def test_the_page_is_whole_and_says_the_numbers() -> None:
         "90.0% of their labels are positive",
         "18.5",
         "All markers: 25",
+        "dearly (0.75)",
+        "contextual original",
+        "RoBERTa of isear",
+        "grief",
+        "turn 9",
         "0.41",
     ):
         assert fact in said, fact
     assert "checked by people yet" not in said
+    assert "turn 10" not in said
+    assert said.count("RoBERTa of goemotions") == 1
 
 
 @pytest.mark.parametrize("missing", [*FULL, "all"])
