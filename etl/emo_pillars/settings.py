@@ -106,7 +106,9 @@ class TransferSettings(Section):
         "BERT; each as it is and tuned",
     )
     encoders: tuple[str, ...] = Field(
-        (), description="Tables 1, 2: URIs of further encoders, each trained beside models.emo_pillars_encoder"
+        (),
+        description="Tables 1, 2: URIs of further encoders, each trained beside models.emo_pillars_encoder; the "
+        "paper's are bert-large-uncased and paraphrase-distilroberta",
     )
     least_probability: float = fixed(
         0.3, ge=0, le=1, description="5.2.2: a relabelled turn whose strongest label is under it is neutral"
@@ -249,7 +251,7 @@ class EmoPillarsSettings(SentenceFiles, ExampleRules, UtterancePrompt, PlotRules
     preset: Literal["ours", "paper"] = Field(
         "ours",
         description="named set of values, which other settings override; paper keeps near-duplicates and "
-        "every answer that can be read",
+        "every answer that can be read, endless ones aside",
     )
     taxonomy: EmotionTaxonomy = added(
         load_emotion_taxonomy(GOEMOTIONS_NAME),

@@ -40,7 +40,7 @@ class Passage(NamedTuple):
 
 
 class MultiLabelClassifier(SequenceClassifier[Passage]):
-    """An encoder, a tanh layer as BERT and RoBERTa have it, and a sigmoid for each label; binary cross-entropy.
+    """An encoder, a new tanh layer as RoBERTa's head has, and a sigmoid for each label; binary cross-entropy.
 
     The input is an utterance, or the pair of a context and an utterance. A label is given when its probability is at
     least `threshold`. One threshold for all labels is chosen on validation rows (Emo Pillars D).
