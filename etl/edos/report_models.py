@@ -20,6 +20,8 @@ def weighting(findings: EdosFindings) -> "Markup | str":
     )
     titles = {
         "trained_on": "trained on",
+        "encoder": "our encoder",
+        "epochs": "epochs",
         "seeds": "seeds",
         "weighted_f1": "weighted",
         "unweighted_f1": "alike",

@@ -197,6 +197,7 @@ CLASSIFIER_TRIALS = Table(
     run_id string COMMENT 'of MLflow'
     """,
     ("trial",),
+    empty_if_absent=True,
 )
 
 DIALOGUE_SCORES = Table(

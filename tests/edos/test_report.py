@@ -153,7 +153,7 @@ FULL: dict[str, list[dict[str, Any]]] = {
     ],
     "edos_weighting": [
         {
-            **dict.fromkeys(("seeds", "weighted_f1", "unweighted_f1", "gain", "gain_sd", "encoder", "epochs")),
+            **dict.fromkeys(("encoder", "epochs", "seeds", "weighted_f1", "unweighted_f1", "gain", "gain_sd")),
             "trained_on": "crowd + similar",
             "paper_weighted_f1": 64.86,
             "paper_unweighted_f1": 63.44,

@@ -29,6 +29,7 @@ def test_the_papers_rows_are_there_before_any_table() -> None:
         "emo_pillars_intra_dataset": 10,
         "emo_pillars_transfer": len(paper_table("emo_pillars_paper_transfer").rows),
         "emo_pillars_transfer_classes": 29,
+        "edos_weighting": 1,
     }
     with connected({}) as lakehouse:
         found = {view: lakehouse.execute(f"SELECT count(*) FROM analysis.{view}").fetchone()[0] for view in rows}
