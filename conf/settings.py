@@ -411,7 +411,7 @@ def _from_home(value: Any) -> Any:
         return {key: _from_home(inner) for key, inner in value.items()}
     if isinstance(value, list | tuple):
         return [_from_home(inner) for inner in value]
-    if isinstance(value, str) and re.search(r"^\$|/.*\$|\$.*/", value) and not re.search(r"[\s@]", value):
+    if isinstance(value, str) and "$" in value and not re.search(r"[\s@]", value) and (value[0] == "$" or "/" in value):
         value = _VARIABLE.sub(_from_environment, value)
     if isinstance(value, str) and (found := re.match(r"(file:(?://)?)?(~/.*)", value)):
         return f"{found[1] or ''}{Path(found[2]).expanduser()}"

@@ -23,8 +23,8 @@ _NAMES = (
     r"(?:think(?:ing)?|thoughts?|reason(?:ing|s)?|rationale|reflect(?:ion)?|scratch_?pad|monologue|analysis|cot"
     r"|deliberation|planning|thought[_ -]process|reasoning[_ -](?:engine|content|process|steps?))"
 )
-_OPEN = rf"<\s*{_NAMES}(?:\s[^<>]{{0,100}})?>|(?-i:\[(?:THINK|THINKING|REASONING|THOUGHTS?)\])|◁think▷"
-_CLOSE = rf"<\s*/\s*{_NAMES}\s*>|(?-i:\[/(?:THINK|THINKING|REASONING|THOUGHTS?)\])|◁/think▷"
+_OPEN = rf"<\s*+{_NAMES}(?:\s[^<>]{{0,100}})?>|(?-i:\[(?:THINK|THINKING|REASONING|THOUGHTS?)\])|◁think▷"
+_CLOSE = rf"<\s*+/\s*+{_NAMES}\s*+>|(?-i:\[/(?:THINK|THINKING|REASONING|THOUGHTS?)\])|◁/think▷"
 _TAG = re.compile(rf"(?P<close>{_CLOSE})|(?P<open>{_OPEN})", re.IGNORECASE)
 _BEGIN = re.compile(
     r"<\|(?:begin_of_thought|start_of_thought|START_THINKING|thinking|think|begin_of_thinking|thought_start)\|>",
@@ -42,9 +42,11 @@ _BARE_CHANNEL = re.compile(
 )
 _BARE_OPEN = re.compile(r"\s*(?:assistant)?analysis(?=(?:We|The|User|I|Need|Let|They|So|Okay|OK|You|It|There)\b)")
 _ANSWER = r"(?:answer|response|output|solution|final|final_answer|final_response|result|reply)"
-_ANSWER_TAG = re.compile(rf"<\s*(?P<name>{_ANSWER})\s*>(?P<inside>.*?)(?:<\s*/\s*(?P=name)\s*>|\Z)", re.I | re.DOTALL)
+_ANSWER_TAG = re.compile(
+    rf"<\s*+(?P<name>{_ANSWER})\s*+>(?P<inside>.*?)(?:<\s*+/\s*+(?P=name)\s*+>|\Z)", re.I | re.DOTALL
+)
 _ANSWER_LEFT = re.compile(
-    rf"<\s*/?\s*{_ANSWER}\s*>|<\|(?:begin|end|start)_of_(?:solution|box|response|answer)\|>"
+    rf"<\s*+/?\s*+{_ANSWER}\s*+>|<\|(?:begin|end|start)_of_(?:solution|box|response|answer)\|>"
     r"|<\|(?:START|END)_(?:RESPONSE|TEXT|ANSWER)\|>|</?box(?:ed)?>",
     re.IGNORECASE,
 )
@@ -55,9 +57,9 @@ _TURN_END = re.compile(
     re.IGNORECASE,
 )
 _TURN_START = re.compile(
-    r"\s*(?:(?:<\|(?:im_start|start|start_header_id|start_of_role|begin_of_text|START_OF_TURN_TOKEN)\|>|<start_of_turn>"
-    r"|<s>|\[/INST\])\s*(?:<\|CHATBOT_TOKEN\|>)?(?:assistant|model|ai)?\s*"
-    r"(?:<\|(?:end_header_id|end_of_role|sep)\|>)?|<\|assistant\|>|<[｜|]Assistant[｜|]>)\s*",
+    r"\s*+(?:(?:<\|(?:im_start|start|start_header_id|start_of_role|begin_of_text|START_OF_TURN_TOKEN)\|>|<start_of_turn>"
+    r"|<s>|\[/INST\])\s*+(?:<\|CHATBOT_TOKEN\|>)?(?:assistant|model|ai)?\s*+"
+    r"(?:<\|(?:end_header_id|end_of_role|sep)\|>)?|<\|assistant\|>|<[｜|]Assistant[｜|]>)\s*+",
     re.IGNORECASE,
 )
 

@@ -34,11 +34,12 @@ _WITHIN = re.compile(
     r"(?:(?<=\s)|(?<=[.!?…\"”|]))[*_\"“(\[|/–—-]{0,3}(?P<name>Human|AI)[*_]{0,2}\s?[:：][*_]{0,2}(?=\s*\S)"
 )
 """A speaker's name and a colon in the middle of a line."""
-_ON_NEXT_LINE = re.compile(r"\nAI:[ \t]*\n+(?=\s*\S)(?!\W*(?:Human|AI)[ \t*_]*[:：])")
+_ON_NEXT_LINE = re.compile(r"\nAI:[ \t]*+\n++(?=\s*+\S)(?!\W*+(?:Human|AI)[ \t*_]*+[:：])")
 """The prompt's last line, where the answer begins on the next one, as it does after a thought."""
-_SEPARATOR = re.compile(r"\s*(?:[|/]|[–—-]{1,2})\s*$")
+_SEPARATOR = re.compile(r"(?:(?<!\s)\s++)?(?:[|/]|[–—-]{1,2})\s*+$")
 _SENTENCE_ENDS = re.compile(r"^[\s*_]*$|(?:[.!?…~|/\"”’')\]*]|[^\x00-\u2fff])\s*$")
 """What may stand before the next speaker's name: the end of a sentence, a separator, an emoji."""
+_LOOKED_BACK = 200
 
 
 _TAG = re.compile(r"[*_]{0,2}[\[(](?P<name>[A-Za-z][A-Za-z -]{2,40})[\])][*_]{0,2}\s*[:：-]?\s*")
@@ -210,7 +211,8 @@ def spoken_on(speaker: str, line: str) -> list[tuple[str, str]]:
     marks = list(_WITHIN.finditer(line))
     names = [speaker, *(mark["name"] for mark in marks)]
     alternate = len(marks) > 1 and all(one != other for one, other in pairwise(names))
-    begun = [mark for mark in marks if alternate or _SENTENCE_ENDS.search(line[: mark.start()])]
+    before = (line[max(0, mark.start() - _LOOKED_BACK) : mark.start()] for mark in marks)
+    begun = [mark for mark, said in zip(marks, before, strict=True) if alternate or _SENTENCE_ENDS.search(said)]
     if begun and not line[: begun[0].start()].strip(" \t*_"):  # the name is repeated
         return spoken_on(begun[0]["name"], line[begun[0].end() :])
     starts = [0, *(mark.end() for mark in begun)]

@@ -18,7 +18,7 @@ TURNS = ("conversation", "dialogue", "dialog", "turns", "messages", "chat", "res
 SEEKER = frozenset(["human", "user", "seeker", "help_seeker", "client", "person", "patient"])
 SUPPORTER = frozenset(["ai", "assistant", "supporter", "helper", "counselor", "therapist", "bot", "system"])
 _BEGIN = re.compile(r"```|[\[{](?=\s*[\"'{\[“])")
-_NAME = re.compile(r"^\W*(?:Human|AI)[ \t*_]*[:：]", re.MULTILINE)
+_NAME = re.compile(r"^[^\w\n]*+(?:Human|AI)[ \t*_]*+[:：]", re.MULTILINE)
 _NAMED_LINE = re.compile(
     r"\s*[*_\"“]{0,3}(?P<name>[A-Za-z][A-Za-z _-]{0,30}?)[*_]{0,2}\s?[:：][*_]{0,2}\s*(?P<words>.*)", re.DOTALL
 )

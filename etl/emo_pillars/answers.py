@@ -16,9 +16,9 @@ _LIST_MARK = re.compile(r"\s*(?:\(?(\d{1,3})[.):\]]+(?!\d)|[-*•–—+](?=\s))
 _MARKDOWN = re.compile(
     r"(?P<mark>\*\*|`)(?=\S)(?P<inside>[^\n]{1,400}?)(?<=\S)(?P=mark)|(?<!\*)\*(?P<quoted>[\"“«][^\n*]{1,400}[\"”»])\*"
 )
-_BLANKS = re.compile(r"[ \t]{3,}")
-_BLOCK = re.compile(r"^\s*(?:#{1,6}\s+|(?:>[ \t]?){1,3}(?=\S)|```.*$)", re.MULTILINE)
-_RULE = re.compile(r"\s*\|?[\s:|-]*--[\s:|-]*\|[\s:|-]*")
+_BLANKS = re.compile(r"[^\S\n\r\v\f\x1c-\x1e\x85\u2028\u2029]{3,}")
+_BLOCK = re.compile(r"^\s{0,40}+(?:#{1,6}\s+|(?:>[ \t]?){1,3}(?=\S)|```.*$)", re.MULTILINE)
+_RULE = re.compile(r"(?=[\s:|-]*+\Z)(?:[^-]|-(?!-))*+--[^|]*+\|[\s:|-]*+")
 _ROW = re.compile(r"\s*\|.*\|\s*")
 SENTENCE_END = re.compile(r"[.!?…][\"”’')\]]*(?=\s|$)")
 
@@ -56,8 +56,8 @@ _REMARK = re.compile(
     re.IGNORECASE,
 )
 _PLACEHOLDER = re.compile(
-    r"\[[^\[\]]*\]\.?|[(<][^()<>]*\b(?:no|none|not|removed|redacted|omitted|skipped|withheld|n/?a|empty|suitable"
-    r"|unavailable|filtered|blocked)\b[^()<>]*[)>]\.?",
+    r"\[[^\[\]]*+\]\.?|[(<](?=[^()<>]*+[)>]\.?\Z)[^()<>]*?\b(?:no|none|not|removed|redacted|omitted|skipped|withheld|n/?a|empty|suitable"
+    r"|unavailable|filtered|blocked)\b[^()<>]*+[)>]\.?",
     re.IGNORECASE,
 )
 
@@ -100,7 +100,7 @@ def without_remark(text: str) -> str:
     return text[: behind.start()].rstrip()
 
 
-_HEADING = re.compile(r"\s*(?:#{1,6}[ \t]+[^\n]{1,80}|\*\*[^*\n.!?\"“]{1,60}\*\*)[ \t]*\n+(?=\s*\S)")
+_HEADING = re.compile(r"\s*(?:#{1,6}[ \t]++[^\n]{1,80}|\*\*[^*\n.!?\"“]{1,60}\*\*)[ \t]*\n++(?=\s*+\S)")
 
 
 def without_heading(answer: str) -> str:

@@ -18,7 +18,7 @@ LANGUAGE_WORDS = 200
 
 _TOKEN = re.compile(r"\w+(?:['’]\w+)*|[^\w\s]")
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
-_SENTENCE_END = re.compile(r"[.!?]+[\"”’')\]]*\s")
+_SENTENCE_END = re.compile(r"(?<![.!?])[.!?]++[\"”’')\]]*+\s")
 
 
 class Story(NamedTuple):

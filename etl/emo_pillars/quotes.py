@@ -11,9 +11,11 @@ _CLOSING = "”»"
 _ESCAPED = re.compile(r"\\{1,3}([\"'“”])")
 _NAME = r"[A-Za-z]{2,30}"
 _LABEL_BEHIND = re.compile(
-    rf"\s*(?:[(\[]\s*(?P<label>{_NAME})\s*[)\]]|(?<=[\"”»])\s*[-–—]\s*(?P<after>{_NAME}))\s*\.?\s*$"
+    rf"(?:(?:(?<!\s)\s++)?[(\[]\s*+(?P<label>{_NAME})\s*+[)\]]|(?<=[\"”»])\s*+[-–—]\s*+(?P<after>{_NAME}))\s*+(?:\.\s*+)?$"
 )
-_LABEL_BEFORE = re.compile(rf"\s*(?:[(\[]\s*(?P<label>{_NAME})\s*[)\]]\s*[:–—-]?|(?P<before>{_NAME})\s*:)\s*(?=\S)")
+_LABEL_BEFORE = re.compile(
+    rf"\s*+(?:[(\[]\s*+(?P<label>{_NAME})\s*+[)\]]\s*+[:–—-]?|(?P<before>{_NAME})\s*+:)\s*+(?=\S)"
+)
 
 
 class Quotation(NamedTuple):

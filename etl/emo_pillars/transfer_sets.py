@@ -22,7 +22,7 @@ EMOCONTEXT_LABELS = {"happy": "joy", "sad": "sadness", "angry": "anger"}
 """The label of each emotion (Emo Pillars 5.2.2). Ours, as the paper gives no mapping."""
 OTHERS = "others"
 
-_LINE_BREAK = re.compile(r"\s*á(?:\||(?=\s|$))\s*")
+_LINE_BREAK = re.compile(r"(?:(?<!\s)\s++)?á(?:\||(?=\s|$))\s*+")
 _NO_REPORT = re.compile(
     r"(?:no (?:re?sponse|reponse|description|answer)\b|(?:none|nothing|blank|not applicable)\W*$|do(?:es)?(?:n't| not) "
     r"(?:apply|know\W*$|remember)|can ?not (?:remember|recall|think)|never (?:felt|experienced)|"

@@ -15,9 +15,9 @@ MOST_CHARACTERS = 20_000
 _FENCE = re.compile(r"```[ \t]*(?:json[c5l]?|javascript|js|python)?[ \t]*\n?(.*?)(?:```|\Z)", re.DOTALL | re.IGNORECASE)
 _START = re.compile(r"[\[{](?=\s*[\"'{\[“])")
 _TRAILING_COMMA = re.compile(r",(?=\s*[\]}])")
-_COMMENT = re.compile(r"^\s*//.*$|(?<=[,{\[\]}\"\d])[ \t]*//[^\n\"]*$", re.MULTILINE)
+_COMMENT = re.compile(r"^[^\S\n]*+//.*$|(?<=[,{\[\]}\"\d])[ \t]*//[^\n\"]{0,400}+$", re.MULTILINE)
 _CURLY = str.maketrans({"“": '"', "”": '"', "„": '"'})
-_ITEM = re.compile(r"^\s*(?:\(?\d{1,3}[.)]|[-*•])\s+\S", re.MULTILINE)
+_ITEM = re.compile(r"^[^\S\n]*+(?:\(?\d{1,3}[.)]|[-*•])\s+\S", re.MULTILINE)
 MOST_STARTS = 20
 """Places of an answer at which JSON is looked for."""
 

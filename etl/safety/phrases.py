@@ -24,6 +24,7 @@ _LOOKALIKES = str.maketrans("асԁеһіјкморѕтухαεικορτυνω"
 _TYPED = str.maketrans("013457@$!|", "oieastasil")
 _UNSEEN = ("Mn", "Cf", "Cc")
 _MASKS = re.compile(r"(?<=[^\W\d_])[*#_%-]+(?=[^\W\d_])")
+_LETTER = re.compile(r"[^\W\d]")
 _KILOMETRES = re.compile(r"(?<=\d)\s*kms\b")
 
 
@@ -57,7 +58,8 @@ def _readings(line: str) -> Iterator[str]:
     plain = _simplified(line)
     yield _words(plain)
     yield _words(_MASKS.sub("", plain))
-    letters = _words(re.sub(r"\S*[^\W\d]\S*", lambda word: word[0].translate(_TYPED), plain))
+    words = (word.translate(_TYPED) if _LETTER.search(word) else word for word in re.split(r"(\s+)", plain))
+    letters = _words("".join(words))
     yield letters
     yield re.sub(r"(\w)\1{2,}", r"\1", letters)
     yield re.sub(r"(\w)\1{2,}", r"\1\1", letters)

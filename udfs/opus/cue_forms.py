@@ -17,7 +17,7 @@ from udfs.opus.cue_times import clock, clock_ms
 from udfs.opus.cues import Cue, CuesOfFile, Fault, blocks_of, cue_of
 from udfs.opus.files import UnreadableError
 
-_ASS = re.compile(r"(?im)^\s*\[(?:script info|v4\+? ?styles\+?|events)\]")
+_ASS = re.compile(r"(?im)^[^\S\n]*+\[(?:script info|v4\+? ?styles\+?|events)\]")
 _DIALOGUE = re.compile(r"(?m)^Dialogue:")
 _MICRODVD = re.compile(r"\s*\{([0-9]{1,8})\}\s*\{([0-9]{0,8})\}(.*)")
 _MPL2 = re.compile(r"\s*\[([0-9]{1,8})\]\s*\[([0-9]{0,8})\](.*)")

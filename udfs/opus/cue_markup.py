@@ -34,7 +34,8 @@ _TAG = re.compile(
 )
 _UNCLOSED_TAG = re.compile(r"(?im)<\s{0,3}/?\s{0,3}(?:font|span)\b[^<>\n]{0,300}$|<\s{0,3}/\s{0,3}[ibu]\s{0,3}$")
 _NOTES = re.compile(
-    "\u00e2\u2122[\u00aa\u00ab\u00ac]|\u00c2\u00b6|^\\s*\u00b6|\u00b6\\s*$|[\u2669-\u266c]\ufe0e", re.MULTILINE
+    "\u00e2\u2122[\u00aa\u00ab\u00ac]|\u00c2\u00b6|^[^\\S\n]*+\u00b6|\u00b6[^\\S\n]*+$|[\u2669-\u266c]\ufe0e",
+    re.MULTILINE,
 )
 
 

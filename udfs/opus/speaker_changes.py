@@ -26,7 +26,7 @@ _MARK, _COLON = 1, 2
 _FIRST_BYTES = np.zeros(256, dtype=np.uint8)
 _FIRST_BYTES[[mark.encode()[0] for mark in _BEGINS]] = _MARK
 _FIRST_BYTES[ord(":")] = _COLON
-_ENDED = re.compile(rf"[^\s]*?[{_ENDS}]+[{_CLOSING}]*")
+_ENDED = re.compile(rf"\S*[{_ENDS}][{_CLOSING}]*+")
 _ONLY_CLOSING = re.compile(rf"[{_CLOSING}]+")
 _INITIALS = re.compile(r"(?:[^\W\d_]\.){2,}")
 _SPEAKS = re.compile(rf"[{_DASHES}](?:[^{_DASHES}].*)?", re.DOTALL)

@@ -16,7 +16,7 @@ from udfs.vocabulary import english_words
 _OPEN, _CLOSE = r"[\[(\u3010\uff08\uff3b\u3014\u300a\uff1c]", r"[\])\u3011\uff09\uff3d\u3015\u300b\uff1e]"
 _CONTENT = rf"([^\W\d_][^\[\](){_OPEN[3:-1]}{_CLOSE[3:-1]}:\uff1a\n]{{0,40}})"
 _DASH = r"(?:(?<![^\s])[-\u2010-\u2015\u2212]\s?)?"
-_WITH_COLON = re.compile(rf"\s*({_DASH}){_OPEN}\s?{_CONTENT}\s?{_CLOSE}\s?[:\uff1a]\s*")
+_WITH_COLON = re.compile(rf"(?:(?<!\s)\s++)?({_DASH}){_OPEN}\s?{_CONTENT}\s?{_CLOSE}\s?[:\uff1a]\s*")
 _BRACKETED = re.compile(
     rf"((?:^|(?<=[.?!\u3002\uff01\uff1f]\s)|(?<=[.?!\u3002\uff01\uff1f])){_DASH}){_OPEN}\s?{_CONTENT}\s?{_CLOSE}\s?(?=[^\s:])"
 )
@@ -30,7 +30,7 @@ _PERSON = re.compile(
     r"|nurse|teacher|student|reporter|soldier|driver|waiter|waitress|clerk|host|announcer|interviewer|crowd|all|both|everyone)"
     r"(?:\s?(?:#|\u2116|no\.?)?\s?([0-9]{1,2}))?"
 )
-_NUMBER = re.compile(r"(?:#|\u2116|no\.)?\s?[0-9]+$", re.IGNORECASE)
+_NUMBER = re.compile(r"(?:#|\u2116|no\.)?\s?(?<![0-9])[0-9]++$", re.IGNORECASE)
 _IN_BRACKETS = re.compile(r"[\[(][^\[\]()]{0,100}[\])]")
 _ACTION = re.compile(r"(?i)(?:ing|s|ed|ly)$")
 """Ends of what a person does, in ``Clears Throat`` and ``Crowd Laughing``."""

@@ -54,7 +54,7 @@ _END = re.compile(
     rf"((?<![{_ENDS}])[{_ENDS}]+[{_CLOSING}]*)\s+(?=(?:(?:{_SPEAKER})\s?)?[{_OPENING}]*[^\W_])"
     rf"|((?<![{_WIDE_ENDS}])[{_WIDE_ENDS}]+[{_WIDE_CLOSING}]*)\s*(?=\S)"
     rf"|((?:(?<!-)-{{2,}}|(?<![.?!])[.?!]+)[{_CLOSING}]*)\s*(?=(?:-(?!-)|>{{2,}})\s?[{_OPENING}]*[^\W\d_])"
-    r"|()\s+(?=>{2,}\s?\S)"
+    r"|()(?<!\s)\s++(?=>{2,}\s?\S)"
 )
 _GREEK_END = re.compile(rf"(?<=[\u0370-\u03ff\u1f00-\u1fff\d])(;[{_CLOSING}]*)(?=\s|$)")
 _GREEK = re.compile("[\u0391-\u03ce]")

@@ -24,13 +24,15 @@ LEAST_LABELS = 2
 EQUAL_LEVELS = "equal_levels"
 _ON_ONE_LINE = re.compile(
     r"(?<=[\d)\]%])(?:[,;]?[ \t]+(?=\d{1,2}[.)]\s*[A-Za-z])"
-    r"|[,;][ \t]+(?=[A-Za-z]+[ -]?[A-Za-z]*[ \t]*[:=(\[]*[ \t]*[01]?\.\d))"
+    r"|[,;][ \t]+(?=[A-Za-z]{1,30}[ -]?[A-Za-z]{0,30}[ \t]{0,9}[:=(\[]{0,9}[ \t]{0,9}[01]?\.\d))"
 )
 _LABEL_IS = re.compile(r"(?:label|emotion)\s*[:=]\s*(?=\w)", re.IGNORECASE)
 _LABEL = re.compile(
     r"[\"“'(\[*]*(?P<label>[A-Za-z]+(?:[ -][A-Za-z]+)?)[\"”')\]*]*(?P<rest>[\s:=(\[,|–—-].*|$)", re.DOTALL
 )
-_NAMED = r"(?:(?:expressiveness|expressed|intensity|strength|level|rating|score)[a-z ]*[:=]?\s*)*"
+_KIND = r"(?:expressiveness|expressed|intensity|strength|level|rating|score)"
+# Each of them begins a repeat, and none is within one: a text that can be parted in two ways takes exponential time.
+_NAMED = rf"(?:{_KIND}(?:(?!{_KIND})[a-z\s])*(?:[:=]\s*)?)*"
 _LEVEL = re.compile(
     rf"[\s:=(\[,|–—-]*{_NAMED}(?:[~≈]|ca?\.|about|around|approx(?:\.|imately)?)?\s?(?P<number>\d+(?:[.,]\d+)?|[.,]\d+)\s*"
     r"(?:(?:/|out of)\s*(?P<of>\d+(?:[.,]\d+)?)|(?P<percent>%))?\s*[)\]]?(?P<why>.*)",

@@ -22,7 +22,7 @@ TOPIC = "get(topics, item.number - 1)"
 """The topic of a number in an answer; null where none has it."""
 NUMBER = words_of("number topic_number id index place topic")
 _NUMBERED = re.compile(r"\s*\(?(?P<number>\d{1,3})[.):\]]+\s*(?P<text>.*\S)")
-_AFTER_TOPIC = re.compile(r".*(?::|->|→|\s[-–—])\s*", re.DOTALL)
+_AFTER_TOPIC = re.compile(r"\A.*(?::|->|→|\s[-–—])\s*", re.DOTALL)
 
 
 def parse_categories(answer: str, template: str, cut_off: bool = False) -> Parsed:

@@ -42,7 +42,7 @@ SAMENESS = 0.8
 MOST_WORDS = 100
 MOST_LABELS = 5
 """Names of emotions that are removed on each side of an utterance."""
-_NEUTRAL = re.compile(r"(?:the\s+)?(?:\w+\s+)?neutral(?:\s+[a-z ]+)?\s*(?:\(.*\))?\s*[:.]?", re.IGNORECASE)
+_NEUTRAL = re.compile(r"(?:the\s+)?(?:\w+\s+)?neutral(?:\s[a-z\s]*+)?(?:\(.*\))?\s*+[:.]?", re.IGNORECASE)
 _NUMBER = re.compile(
     r"(?:line|utterance|statement|thought|quote|sentence|example)\s*#?\d{1,2}\s*[:.)–—-]*\s*", re.IGNORECASE
 )
@@ -54,8 +54,10 @@ _LABEL = r"[A-Za-z][A-Za-z /&,-]{1,40}?"
 _BRACKET = re.compile(rf"[(\[]\s*(?P<label>{_LABEL})\s*[)\]]\s*[:–—-]?\s*(?P<spoken>.*)", re.DOTALL)
 _BEFORE = re.compile(rf"(?P<label>{_LABEL})\s*(?::|\s[-–—]|[–—])\s*(?P<spoken>.*)", re.DOTALL)
 _BARE = re.compile(rf"(?P<label>{_LABEL})\s+(?P<spoken>[\"“«].*)", re.DOTALL)
-_BEHIND = re.compile(rf"(?P<spoken>[\"“«].+[\"”»])\s*[-–—:]?\s*[(\[]?\s*(?P<label>{_LABEL})\s*[)\]]?\.?", re.DOTALL)
-_LAST = re.compile(rf"(?P<spoken>.+?)\s*[(\[]\s*(?P<label>{_LABEL})\s*[)\]]\.?", re.DOTALL)
+_BEHIND = re.compile(
+    rf"(?P<spoken>[\"“«].+[\"”»])\s*+(?:[-–—:]\s*+)?(?:[(\[]\s*+)?(?P<label>{_LABEL})\s*+[)\]]?\.?", re.DOTALL
+)
+_LAST = re.compile(rf"(?P<spoken>.+?)(?<!\s)\s*+[(\[]\s*+(?P<label>{_LABEL})\s*+[)\]]\.?", re.DOTALL)
 _WHY = re.compile(r"\(.*|(?:reason(?:ing)?|explanation|because)\b\s*:?.*", re.IGNORECASE | re.DOTALL)
 _SPEAKER = re.compile(r"(?:[A-Z][\w.'’-]{0,20} ?){1,4}:\s*(?=[\"“«])")
 """The speaker's name before a quotation, each word with a capital: "I said:" is none."""
@@ -66,7 +68,7 @@ _OF_A_MODEL = re.compile(
 _ARROW_BESIDE = re.compile(
     rf"(?P<before>[\"”»)\]])[ \t]{{0,9}}{ARROW}[ \t]{{0,9}}|[ \t]{{0,9}}{ARROW}[ \t]{{0,9}}(?=[\"“«])"
 )
-_BETWEEN = re.compile(rf"[\s,;/|]*(?:(?:and|or)\s+)?(?:[(\[]\s*(?P<label>{_LABEL})\s*[)\]]\s*:?\s*)?")
+_BETWEEN = re.compile(rf"[\s,;/|]*(?:(?:and|or)\s+)?(?:[(\[]\s*+(?P<label>{_LABEL})\s*+[)\]]\s*+(?::\s*+)?)?")
 
 
 class LabelledUtterance(NamedTuple):
@@ -225,7 +227,7 @@ def _utterance(line: str, label: str, words: str, why: str | None) -> Utterance 
 
 def first_label(label: str) -> str:
     """Return the first of several emotions, in lower case."""
-    return re.split(r"\s*(?:[/,&]|\band\b)\s*", label.strip().lower())[0].strip(" -")
+    return re.split(r"(?:(?<!\s)\s++)?(?:[/,&]|\band\b)\s*+", label.strip().lower())[0].strip(" -")
 
 
 def _continues(line: Line, found: list[Utterance]) -> bool:
