@@ -6,12 +6,14 @@ A fault is a word in the column ``faults``. Those that ``emo_pillars.quality.rej
 from collections import Counter
 from collections.abc import Collection, Sequence
 
+from etl.common.other_languages import foreign_texts
 from etl.emo_pillars.answers import SENTENCE_END, Parsed, Rejected, words_of
 
 LIST_OF_LABELS = "list_of_labels"
 NAMES_EMOTION = "names_emotion"
 REPEATS = "repeats_itself"
 SHORT = "too_few_words"
+OTHER_LANGUAGE = "other_language"
 LEAST_WORDS = 2
 """Fewest words of an utterance, original or rewritten."""
 MOST_REPEATS = 3
@@ -44,6 +46,11 @@ def repeats(text: str) -> int:
     """Return how often the most frequent sentence of four words or more occurs, as small models may loop."""
     sentences = (tuple(words_of(sentence)) for sentence in SENTENCE_END.split(text))
     return max(Counter(words for words in sentences if len(words) >= REPEATED_WORDS).values(), default=0)
+
+
+def of_other_language(texts: Sequence[str], template: str) -> list[list[str]]:
+    """Return ``OTHER_LANGUAGE`` as the fault of each text of an answer that is not English, though its prompt is."""
+    return [[OTHER_LANGUAGE] if foreign else [] for foreign in foreign_texts(texts, template)]
 
 
 def judged(parsed: Parsed, texts: Sequence[str], faults: Sequence[list[str]], reject: Collection[str]) -> Parsed:

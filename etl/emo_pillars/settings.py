@@ -62,6 +62,7 @@ class PromptSettings(Section):
 
 
 Fault = Literal[
+    "other_language",
     "list_of_labels",
     "names_emotion",
     "repeats_itself",
@@ -79,7 +80,8 @@ class QualitySettings(Section):
     """Faults of answers that parse well, all ours. Each is a word in the column ``faults``."""
 
     reject: tuple[Fault, ...] = Field(
-        ("list_of_labels", "repeats_itself"), description="faults that drop an item, with their name as the reason"
+        ("other_language", "list_of_labels", "repeats_itself"),
+        description="faults that drop an item, with their name as the reason",
     )
 
 

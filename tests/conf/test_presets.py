@@ -76,7 +76,7 @@ def test_files_and_single_settings_override_a_preset_and_a_preset_the_profile(tm
 def test_emo_pillars_paper_rejects_nothing_that_can_be_read() -> None:
     ours = load_settings("local").emo_pillars
     paper = load_settings("local", [], ["emo_pillars.preset=paper"]).emo_pillars
-    assert ours.quality.reject == ("list_of_labels", "repeats_itself")
+    assert ours.quality.reject == ("other_language", "list_of_labels", "repeats_itself")
     assert ours.near_duplicate == 0.8
     assert paper.quality.reject == ()
     assert paper.near_duplicate is None

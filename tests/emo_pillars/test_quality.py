@@ -114,6 +114,32 @@ def test_bare_lists_of_labels_parse_and_are_not_usable() -> None:
         assert "list_of_labels" in kept.items[0][-1]
 
 
+GERMAN = """1. (Wut) "Wer hat gestern Nacht meinen Wagen genommen?"
+2. (joy) "Endlich gehört der Wagen mir, komm und sieh!"
+Neutral:
+3. (neutral) "Der Wagen steht mittags an der Wand."
+4. (neutral) "Zehn Minuten."
+5. (neutral) "The lamp is over there by the wall."
+"""
+
+
+def test_an_answer_in_another_language_than_its_prompt_is_rejected() -> None:
+    parsed = STEPS["utterances"].items_of(rules("utterances"), GERMAN, False, {})
+    assert [item[1] for item in parsed.items] == ["The lamp is over there by the wall."]
+    assert [one.reason for one in parsed.rejected] == ["unknown_label", *["other_language"] * 3]
+    kept = STEPS["utterances"].items_of(rules("utterances", reject=()), GERMAN, False, {})
+    assert [item[-1] for item in kept.items] == [["other_language"]] * 3 + [[]]
+    asked_in_german = rules("utterances")._replace(template="Schreibe zu dieser Geschichte zehn Sätze der Figur auf.")
+    assert len(STEPS["utterances"].items_of(asked_in_german, GERMAN, False, {}).items) == 4
+
+
+@pytest.mark.parametrize("step", ["contexts", "clean_contexts", "rewrites"])
+def test_a_text_in_another_language_than_its_prompt_is_rejected(step: str) -> None:
+    answer = "Die Lampe brennt wieder, und alle im Hafen können das Licht sehen."
+    parsed = STEPS[step].items_of(rules(step), answer, False, SAID)
+    assert (parsed.items, [one.reason for one in parsed.rejected]) == ([], ["other_language"])
+
+
 def test_faults_are_a_column_or_a_reason_by_setting() -> None:
     answer = '1. (Joy) "What a joy!"\n2. (Fear) "Who is at the door?"'
     kept = STEPS["utterances"].items_of(rules("utterances"), answer, False, {})
@@ -133,4 +159,4 @@ def test_a_context_that_stays_as_it_was_is_judged_too() -> None:
 
 
 def test_the_sections_default_rejects_what_no_use_can_be_made_of() -> None:
-    assert EmoPillarsSettings().quality.reject == ("list_of_labels", "repeats_itself")
+    assert EmoPillarsSettings().quality.reject == ("other_language", "list_of_labels", "repeats_itself")

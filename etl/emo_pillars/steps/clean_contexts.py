@@ -10,7 +10,7 @@ from etl.emo_pillars.answers import Parsed, plain
 from etl.emo_pillars.examples import with_needed_context
 from etl.emo_pillars.prompts import spoken_slots
 from etl.emo_pillars.prose import Prose, parse_prose
-from etl.emo_pillars.quality import judged, text_faults
+from etl.emo_pillars.quality import judged, of_other_language, text_faults
 from etl.emo_pillars.remarks import without_unchanged
 from etl.emo_pillars.step import FAULTS_COLUMN, PROSE, REQUEST_COLUMN, Asked, Rules, Step, text_schema
 from etl.emo_pillars.steps import contexts
@@ -42,7 +42,10 @@ def read(answer: str, cut_off: bool, rules: Rules, given: Mapping[str, Any]) -> 
     """Parse the cleaned contexts (Emo Pillars 3.4)."""
     parsed = parse_cleaned(answer, rules.template, cut_off)
     texts = [(given.get("context") or "") if one.unchanged else one.text for one in parsed.items]
-    faults = [text_faults(text, given.get("labels") or (), rules.names) for text in texts]
+    faults = [
+        foreign + text_faults(text, given.get("labels") or (), rules.names)
+        for text, foreign in zip(texts, of_other_language(texts, rules.template), strict=True)
+    ]
     return judged(parsed, texts, faults, rules.quality.reject)
 
 
@@ -65,5 +68,5 @@ STEP = Step(
     key=("utterance_id",),
     values={"context": "if(item.unchanged, context, item.text)"},
     accounting="contexts",
-    version=6,
+    version=7,
 )

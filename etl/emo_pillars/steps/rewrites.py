@@ -20,7 +20,7 @@ from etl.emo_pillars.answers import (
 from etl.emo_pillars.examples import with_needed_context
 from etl.emo_pillars.prompts import spoken_slots
 from etl.emo_pillars.prose import prose
-from etl.emo_pillars.quality import LEAST_WORDS, SHORT, judged, text_faults
+from etl.emo_pillars.quality import LEAST_WORDS, SHORT, judged, of_other_language, text_faults
 from etl.emo_pillars.quotes import quotations, unquoted, without_labels
 from etl.emo_pillars.remarks import without_opening
 from etl.emo_pillars.step import FAULTS_COLUMN, PROSE, REQUEST_COLUMN, Asked, Rules, Step, text_schema
@@ -122,7 +122,10 @@ def read(answer: str, cut_off: bool, rules: Rules, given: Mapping[str, Any]) -> 
     """Parse the rewritten utterances (Emo Pillars 3.5)."""
     parsed = parse_rewrite(answer, rules.template, cut_off, rules.names)
     texts = [one.text for one in parsed.items]
-    faults = [rewrite_faults(text, given, rules.names) for text in texts]
+    faults = [
+        foreign + rewrite_faults(text, given, rules.names)
+        for text, foreign in zip(texts, of_other_language(texts, rules.template), strict=True)
+    ]
     return judged(parsed, texts, faults, rules.quality.reject)
 
 
@@ -144,5 +147,5 @@ STEP = Step(
     key=("utterance_id",),
     values={"rewritten": "item.text"},
     accounting="contexts",
-    version=6,
+    version=7,
 )

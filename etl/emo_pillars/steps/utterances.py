@@ -25,7 +25,7 @@ from etl.emo_pillars.answers import (
 )
 from etl.emo_pillars.labels import Names, known_only
 from etl.emo_pillars.prompts import NEUTRAL, definitions
-from etl.emo_pillars.quality import LEAST_WORDS, SHORT, judged, text_faults
+from etl.emo_pillars.quality import LEAST_WORDS, SHORT, judged, of_other_language, text_faults
 from etl.emo_pillars.quotes import quotations, unquoted, without_labels
 from etl.emo_pillars.refusals import refuses
 from etl.emo_pillars.settings import UtterancePrompt
@@ -310,8 +310,10 @@ def read(answer: str, cut_off: bool, rules: Rules, given: Mapping[str, Any]) -> 
     """Parse the utterances and their emotions (Emo Pillars 3.2)."""
     parsed = labelled_utterances(answer, rules.template, cut_off, rules.names, rules.neutral)
     said = [(one.label, one.utterance) for one in parsed.items]
-    faults = utterance_faults(said, rules.names)
-    return judged(parsed, [text for _, text in said], faults, rules.quality.reject)
+    texts = [text for _, text in said]
+    foreign = of_other_language(texts, rules.template)
+    faults = [one + its for one, its in zip(foreign, utterance_faults(said, rules.names), strict=True)]
+    return judged(parsed, texts, faults, rules.quality.reject)
 
 
 STEP = Step(
@@ -338,5 +340,5 @@ STEP = Step(
     key=("utterance_id",),
     values={"utterance_id": child_id("actor_id")},
     accounting=RowAccounting("actors", rows_out="count(DISTINCT actor_id)"),
-    version=6,
+    version=7,
 )
