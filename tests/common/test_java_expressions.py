@@ -49,8 +49,21 @@ def calls() -> dict[str, Callable[[Column], Any]]:
 def sites() -> Iterator[tuple[str, ast.Call]]:
     for path in sorted((REPOSITORY / "etl").rglob("*.py")):
         for node in ast.walk(ast.parse(path.read_text("utf-8"))):
-            if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in NAMES:
+            if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
+                continue
+            of_spark = node.func.attr == "split" and getattr(node.func.value, "id", "") == "F"
+            if node.func.attr in NAMES or of_spark:
                 yield str(path), node
+
+
+def literals_of_sql() -> dict[str, str]:
+    """Return the texts in quotation marks of the views, and of Python's texts of SQL, that have expressions."""
+    found: dict[str, str] = {}
+    for path in sorted(path for ending in ("*.sql", "*.py") for path in (REPOSITORY / "etl").rglob(ending)):
+        for line in path.read_text("utf-8").split(";" if path.suffix == ".sql" else "\n"):
+            if re.search(r"regexp_\w+\(|\brlike\b|\bRLIKE\b", line) and (path.suffix == ".sql" or "F.expr(" in line):
+                found.update((literal, str(path)) for literal in re.findall(r"'((?:[^']|'')*)'", line))
+    return found
 
 
 @pytest.fixture(scope="module")
@@ -91,8 +104,10 @@ def expressions(spark: SparkSession) -> dict[str, str]:
 
 def test_no_group_is_repeated_without_bound(expressions: dict[str, str]) -> None:
     repeated = re.compile(r"(?<!\\)\)(?:[*+]|\{\d+,\})(?!\+)")
-    found = {place: repeated.findall(re.sub(r"\[[^\]]*\]", "x", pattern)) for pattern, place in expressions.items()}
+    every = {**expressions, **literals_of_sql()}
+    found = {place: repeated.findall(re.sub(r"\[[^\]]*\]", "x", pattern)) for pattern, place in every.items()}
     assert len(expressions) > 100
+    assert "#([0-9]+)$" in every
     assert not {place: groups for place, groups in found.items() if groups}
 
 
