@@ -14,7 +14,7 @@ from torch import nn
 
 from udfs.devices import PRECISIONS, autocast, set_threads, task_device
 from udfs.failures import error_line, in_halves
-from udfs.models.classifiers.classifier import SequenceClassifier
+from udfs.models.classifiers.classifier import Classifier
 from udfs.models.classifiers.dialogue_classifier import DialogueClassifier
 from udfs.models.classifiers.hub_classifier import HubClassifier
 from udfs.models.classifiers.multi_label_classifier import MultiLabelClassifier, Passage
@@ -56,7 +56,7 @@ def score_texts(
 
     Args:
         texts: (text_hash, text), each text once.
-        model_path: folder of a `WeakLabeler`, readable from every worker.
+        model_path: folder of a `WeakLabeler` or of the mean of several, readable from every worker.
         identity: the model's identity from `resolve`.
         batch_size: rows per forward pass.
         threads: CPU threads per worker: cores over workers.
@@ -68,12 +68,12 @@ def score_texts(
         (text_hash, model, top3, error): confidences rounded to 4 decimals; a failed row has an error and no top3.
     """
 
-    def top3(model: SequenceClassifier[Any], frame: pd.DataFrame) -> dict[str, Any]:
+    def top3(model: Classifier[Any], frame: pd.DataFrame) -> dict[str, Any]:
         scores, errors = scores_or_errors(model, list(frame["text"]), batch_size)
         kept = [None if row is None else top_labels(row, model.labels, top) for row in scores]
         return {"model": identity, "top3": kept, "error": errors}
 
-    model = partial(worker_model, model_path, WeakLabeler.load, threads)
+    model = partial(worker_model, model_path, WeakLabeler.load_to_answer, threads)
     return answered(texts.select("text_hash", "text"), partitions, model, top3, WEAK_SCHEMA, precision)
 
 
@@ -97,7 +97,7 @@ def score_histories(
         (history_hash, model, label, confidence, error): the last turn's label; confidence rounded to 4 decimals.
     """
 
-    def best(model: SequenceClassifier[Any], frame: pd.DataFrame) -> dict[str, Any]:
+    def best(model: Classifier[Any], frame: pd.DataFrame) -> dict[str, Any]:
         turns = [None if row is None else list(row) for row in frame["turns"]]
         scores, errors = scores_or_errors(model, turns, batch_size)
         best = [("", None) if row is None else top_labels(row, model.labels, 1)[0] for row in scores]
@@ -108,7 +108,7 @@ def score_histories(
             "error": errors,
         }
 
-    model = partial(worker_model, model_path, DialogueClassifier.load, threads)
+    model = partial(worker_model, model_path, DialogueClassifier.load_to_answer, threads)
     return answered(histories.select("history_hash", "turns"), partitions, model, best, DIALOGUE_SCHEMA, precision)
 
 
@@ -227,7 +227,7 @@ def top_labels(probabilities: Probabilities, labels: Sequence[str], top: int) ->
 
 
 def scores_or_errors(
-    model: SequenceClassifier[Any], items: Sequence[Any], batch_size: int
+    model: Classifier[Any], items: Sequence[Any], batch_size: int
 ) -> tuple[list[Probabilities | None], list[str | None]]:
     """Return each item's probabilities or error."""
     return answers_or_errors(lambda some: model.probabilities(some, batch_size).numpy(), items)

@@ -71,7 +71,7 @@ class ServedClassifier:
         if config.get("kind") not in SERVED:
             raise InputError(f"{folder}: {config.get('kind')} is not served: one of {', '.join(SERVED)}")
         model, self.item = SERVED[config["kind"]]
-        self.model: Any = model.load(folder)
+        self.model: Any = model.load_to_answer(folder)
 
     def predict(self, model_input: pd.DataFrame) -> pd.DataFrame:
         """Return label and confidence of each row, or all labels from the threshold on; a failed row has an error.

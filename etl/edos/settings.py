@@ -5,7 +5,7 @@ from typing import Any, Literal
 
 from pydantic import Field, field_validator, model_validator
 
-from conf.section import Part, Section, added, outside
+from conf.section import Part, Section, added, fixed, outside
 from conf.taxonomy import Taxonomy, load_taxonomy
 from conf.training_options import ClassifierOptions
 
@@ -295,6 +295,11 @@ class WeakLabelerSettings(ClassifierOptions):
         description="ours: confidences are divided by a temperature that is fitted on validation sentences; no label"
         " changes",
     )
+    mean_of: tuple[str, ...] = added(
+        (),
+        description="ours: URIs of trained weak labelers, such as models:/NAME/1 and models:/NAME/2: nothing is"
+        " trained, and the model is the mean of their answers, calibrated on validation rows",
+    )
 
 
 class DialogueClassifierSettings(ClassifierOptions):
@@ -328,6 +333,7 @@ class WeakStudentSettings(WeakLabelerSettings):
     """The small weak labeler that learns from the weak labeler; ours."""
 
     name: str = "edos-weak-student"
+    mean_of: tuple[str, ...] = fixed((), description="a student is one model")
     unlabelled: int = Field(100_000, ge=0, description="distinct turns that the teacher labels, at most")
 
 
@@ -337,6 +343,11 @@ class EmotionClassifierSettings(DialogueClassifierSettings):
         True,
         description="ours: confidences are made by a temperature and a logistic regression, fitted on validation rows;"
         " no label changes; paper: false",
+    )
+    mean_of: tuple[str, ...] = added(
+        (),
+        description="ours: URIs of trained dialogue classifiers, such as models:/NAME/1 and models:/NAME/2: nothing is"
+        " trained, and the model is the mean of their answers, calibrated on validation rows",
     )
 
 
@@ -356,4 +367,5 @@ class EmotionStudentSettings(EmotionClassifierSettings):
     """The small classifier that learns from the dialogue classifier; ours."""
 
     name: str = "edos-emotion-student"
+    mean_of: tuple[str, ...] = fixed((), description="a student is one model")
     unlabelled: int = Field(100_000, ge=0, description="turns with their history that the teacher labels, at most")

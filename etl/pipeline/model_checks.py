@@ -13,8 +13,8 @@ from etl.pipeline.signatures import setting
 from etl.pipeline.stages import Model, Stage
 
 _SECTION = "models."
-_LISTS = ".encoders"
-"""The end of the keys of settings outside ``models`` that list URIs of models."""
+_LISTS = (".encoders", ".mean_of")
+"""The ends of the keys of settings outside ``models`` that list URIs of models."""
 
 
 def check_models(stages: Sequence[Stage], settings: Settings) -> None:

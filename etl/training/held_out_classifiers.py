@@ -11,7 +11,7 @@ from etl.training.data_inputs import rows_digest
 from etl.training.registration import HeldOutTest
 from etl.training.tracking import TrackedRun
 from udfs.devices import training_device
-from udfs.models.classifiers.classifier import SequenceClassifier
+from udfs.models.classifiers.classifier import Classifier, SequenceClassifier
 from udfs.models.trainable import TrainingResult
 
 BATCH_SIZE = 64
@@ -54,7 +54,7 @@ class ClassifierTest(HeldOutTest):
     def score(self, path: Path) -> float:
         return self.score_of(load_on_device(self.model, path, self.device))
 
-    def score_of(self, model: SequenceClassifier[Any]) -> float:
+    def score_of(self, model: Classifier[Any]) -> float:
         """Return a loaded model's ``metric``."""
         if list(model.labels) != self.labels:
             raise InputError("it has other labels")
@@ -64,18 +64,18 @@ class ClassifierTest(HeldOutTest):
         return f"accuracy {figures['accuracy']:.4f}, macro-F1 {figures['macro_f1']:.4f}"
 
 
-def load_on_device(model: type[Any], path: Path, device: str) -> Any:
-    """Load a trained model to the device of trainings."""
-    return model.load(path).to(training_device(device))
+def load_on_device(model: type[SequenceClassifier[Any]], path: Path, device: str) -> Any:
+    """Load a trained classifier, or the mean of several, to the device of trainings."""
+    return model.load_to_answer(path).to(training_device(device))
 
 
-def answers_to(model: SequenceClassifier[Any], rows: Sequence[Any], batch_size: int = BATCH_SIZE) -> NDArray[Any]:
+def answers_to(model: Classifier[Any], rows: Sequence[Any], batch_size: int = BATCH_SIZE) -> NDArray[Any]:
     """Return a model's probabilities on (item, truth) rows."""
     return model.probabilities([item for item, _ in rows], batch_size).numpy()
 
 
 def log_answers(
-    tracked: TrackedRun, model: SequenceClassifier[Any], probabilities: NDArray[Any], truths: Sequence[Any]
+    tracked: TrackedRun, model: Classifier[Any], probabilities: NDArray[Any], truths: Sequence[Any]
 ) -> tuple[dict[str, float], list[dict[str, Any]]]:
     """Log and return a model's ``figures`` and ``class_figures`` on held-out rows, and log its chart."""
     figures = model.figures(probabilities, truths)
@@ -87,7 +87,7 @@ def log_answers(
     return figures, classes
 
 
-def log_choice(tracked: TrackedRun, model: SequenceClassifier[Any], rows: Sequence[Any]) -> None:
+def log_choice(tracked: TrackedRun, model: Classifier[Any], rows: Sequence[Any]) -> None:
     """Log a model's charts of what was chosen on these validation rows."""
     for chart in model.choice_charts(answers_to(model, rows), [truth for _, truth in rows]):
         tracked.log_chart(chart, "validation_")

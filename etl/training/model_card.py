@@ -30,26 +30,24 @@ print(model.predict(pd.DataFrame([{example}])))
 """
 
 
-def description(kind: str, rows: int, starts_from: str) -> str:
+def description(kind: str, made_from: str) -> str:
     """Return what a training's run is, in one line for MLflow's page.
 
     Args:
         kind: of the model's class.
-        rows: number of training rows.
-        starts_from: identity of the initial weights.
+        made_from: rows and initial weights, or the models that it is the mean of, in a sentence.
     """
-    return f"{ABOUT.get(kind, f'A {kind}.')} Trained on {rows:,} rows, from {starts_from}."
+    return f"{ABOUT.get(kind, f'A {kind}.')} {made_from}"
 
 
-def model_card(name: str, kind: str, starts_from: str, figures: Mapping[str, float], rows: int) -> str:
+def model_card(name: str, kind: str, made_from: str, figures: Mapping[str, float]) -> str:
     """Return the card as Markdown.
 
     Args:
         name: of the registered model.
         kind: of the model's class.
-        starts_from: identity of its initial weights.
+        made_from: see `description`.
         figures: metrics on held-out rows.
-        rows: number of training rows.
     """
     from etl.training.signatures import EXAMPLES
 
@@ -60,7 +58,7 @@ def model_card(name: str, kind: str, starts_from: str, figures: Mapping[str, flo
     parts = [
         f"# {name}",
         ABOUT.get(kind, f"A {kind}."),
-        f"Initial weights: `{starts_from}`. Training rows: {rows:,}.",
+        made_from,
         f"## Figures on held-out rows\n\n| metric | value |\n| --- | --- |\n{table}",
         *opened,
         f"## Limits\n\n{LIMITS}",

@@ -77,6 +77,7 @@ class Recipe:
         rows_out: number of labelled rows used, for training or held out.
         dropped: rows of the ledger.
         params, tags: of the run, in addition to the options and versions.
+        members: trained models; the model is the mean of their answers then, and nothing is trained.
         further: makes a second training of the trained model, given its folder; None: the model is trained once.
         differs: what sets the run apart from others of the model, in its name beside the seed.
         finish: changes the trained model before it is evaluated.
@@ -101,6 +102,21 @@ class Recipe:
     choice: HeldOutTest | None = None
     differs: Sequence[str] = ()
     further: "Callable[[Path], FurtherTraining] | None" = None
+    members: Sequence[ResolvedModel] = ()
+
+    @property
+    def made_from(self) -> str:
+        """What the model was made from, in a sentence."""
+        if self.members:
+            return f"The mean of {len(self.members)} models: {_identities(self.members)}."
+        return f"Trained on {len(self.rows.train):,} rows, from {self.starts_from}."
+
+    @property
+    def logged(self) -> dict[str, Any]:
+        """The parameters of its run."""
+        if self.members:
+            return {"members": _identities(self.members), **self.params}
+        return {**self.options.model_dump(exclude={"name"}), "starts_from": self.starts_from, **self.params}
 
 
 def train_and_register(recipe: Recipe, run: StageRun) -> Trained:
@@ -111,18 +127,19 @@ def train_and_register(recipe: Recipe, run: StageRun) -> Trained:
     """
     from etl.training.loop.reproducible import reproducible
 
-    params = {**recipe.options.model_dump(exclude={"name"}), "starts_from": recipe.starts_from, **recipe.params}
+    members = {"members": _identities(recipe.members)} if recipe.members else {}
     tags = {
         **training_tags(run, recipe.name),
         "kind": recipe.model.kind,
-        DESCRIPTION: description(recipe.model.kind, len(recipe.rows.train), recipe.starts_from),
+        DESCRIPTION: description(recipe.model.kind, recipe.made_from),
         **recipe.tags,
+        **members,
     }
     first, *others = recipe.differs or ("",)
     name = title(recipe.name, first, f"seed {recipe.options.seed}", *others)
     with (
         tempfile.TemporaryDirectory() as scratch,
-        tracked_run(model_store(run.tracking), name, params, tags) as tracked,
+        tracked_run(model_store(run.tracking), name, recipe.logged, tags) as tracked,
     ):
         if not run.inputs:
             rows = recipe.rows.train
@@ -136,7 +153,7 @@ def train_and_register(recipe: Recipe, run: StageRun) -> Trained:
             score = figures[recipe.test.metric] if recipe.choice is None else recipe.choice.score(result.path)
             if recipe.choice is not None:
                 recipe.choice.log_choice(tracked, result.path)
-        card = model_card(recipe.name, recipe.model.kind, recipe.starts_from, figures, len(recipe.rows.train))
+        card = model_card(recipe.name, recipe.model.kind, recipe.made_from, figures)
         source = tracked.log_model(result.path, recipe.model.kind, card)
         chosen = recipe.test
         metric = recipe.test.metric
@@ -144,7 +161,7 @@ def train_and_register(recipe: Recipe, run: StageRun) -> Trained:
             chosen = recipe.choice
             metric = f"validation_{recipe.choice.metric}"
             tracked.log_metrics({metric: score}, "champion_")
-        tags = {"kind": recipe.model.kind, recipe.test.metric: f"{figures[recipe.test.metric]:.6f}"}
+        tags = {"kind": recipe.model.kind, recipe.test.metric: f"{figures[recipe.test.metric]:.6f}", **members}
         create_registry_schema(run, recipe.name)
         version = tracked.register(recipe.name, source, tags)
     candidate = Candidate(recipe.name, version, metric, score, chosen.digest(), chosen.lower)
@@ -157,7 +174,16 @@ def train_and_register(recipe: Recipe, run: StageRun) -> Trained:
     return Trained(champion.identity, rows_in, recipe.rows_out, dropped, rounded)
 
 
+def _identities(models: Sequence[ResolvedModel]) -> str:
+    return ", ".join(model.identity for model in models)
+
+
 def _trained(recipe: Recipe, out_dir: Path, context: "TrainingContext") -> "TrainingResult":
+    if recipe.members:
+        from udfs.models.classifiers.classifier import save_mean
+        from udfs.models.trainable import TrainingResult
+
+        return TrainingResult(save_mean(out_dir, [one.path for one in recipe.members]), {}, (), 0, 0.0, recipe.options)
     from etl.training.loop.further import train_twice
     from etl.training.loop.train import train_model
 

@@ -45,7 +45,7 @@ def logged(model, folder: Path) -> Path:
     description.add_flavor(FLAVOR, kind=model.kind, data=".")
     description.add_flavor("python_function", loader_module="udfs.serving", python_version=platform.python_version())
     description.save(str(folder / "MLmodel"))
-    card = model_card("edos-tiny", model.kind, "pkg:tiny", {"accuracy": 0.5}, 9)
+    card = model_card("edos-tiny", model.kind, "Trained on 9 rows, from pkg:tiny.", {"accuracy": 0.5})
     (folder / "README.md").write_text(card, encoding="utf-8")
     return folder
 

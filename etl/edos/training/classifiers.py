@@ -25,7 +25,7 @@ from etl.training.calibration import calibration, set_calibration
 from etl.training.held_out_classifiers import ClassifierTest, answers_to
 from etl.training.loop.further import FurtherTraining
 from etl.training.registration import Recipe, train_and_register
-from udfs.models.classifiers.classifier import ENCODER, SequenceClassifier
+from udfs.models.classifiers.classifier import ENCODER, MEMBERS, SequenceClassifier
 from udfs.models.classifiers.dialogue_classifier import DialogueClassifier
 from udfs.models.classifiers.distilled import DistilledClassifier, DistilledLabeler, LearnsFromProbabilities
 from udfs.models.classifiers.weak_labeler import WeakLabeler
@@ -119,7 +119,7 @@ def train_and_register_weak_labeler(
     rows = weak_rows(folder, taxonomy.names)
     recipe = weak_recipe(run, options, taxonomy, start, rows)
     recipe = with_transcripts(recipe, run, taxonomy, transcripts, DistilledLabeler, itemgetter(-1))
-    return train_and_register(recipe, run)
+    return train_and_register(mean_instead(recipe, run, options.mean_of), run)
 
 
 def weak_recipe(
@@ -171,7 +171,25 @@ def train_and_register_emotion_classifier(
     start = starting_encoder(run, options, encoder)
     recipe = dialogue_recipe(run, options, labels, start, (rows, dropped), origins_of(training_dialogues))
     recipe = calibrated(recipe, run, confidence=True) if options.calibrated else recipe
-    return train_and_register(with_transcripts(recipe, run, labels, transcripts, DistilledClassifier), run)
+    recipe = with_transcripts(recipe, run, labels, transcripts, DistilledClassifier)
+    return train_and_register(mean_instead(recipe, run, options.mean_of), run)
+
+
+def mean_instead(recipe: Recipe, run: StageRun, uris: Sequence[str]) -> Recipe:
+    """Return a recipe whose model is the mean of trained ones (ours); without any it is unchanged.
+
+    It is calibrated, measured and compared with the champion on the same rows as a trained one.
+
+    Args:
+        uris: of the models.
+
+    Raises:
+        InputError: there is no model at a URI.
+    """
+    if not uris:
+        return recipe
+    members = [run.model(uri) for uri in uris]
+    return replace(recipe, members=members, further=None, differs=(f"mean of {len(members)}",))
 
 
 def with_transcripts(
@@ -223,7 +241,9 @@ def with_transcripts(
 
     def measured(result: TrainingResult) -> TrainingResult:
         done = finish(result)
-        figures = coarse_figures(answers_to(plain.load(done.path), [(one, None) for one in items]), held_out, taxonomy)
+        figures = coarse_figures(
+            answers_to(plain.load_to_answer(done.path), [(one, None) for one in items]), held_out, taxonomy
+        )
         run.say(f"on {len(items):,} utterances of transcripts: {', '.join(f'{k} {v:.3f}' for k, v in figures.items())}")
         return replace(done, metrics={**done.metrics, **{f"transcripts_{k}": v for k, v in figures.items()}})
 
@@ -279,7 +299,7 @@ def calibrated(recipe: Recipe, run: StageRun, *, confidence: bool = False) -> Re
     assert isinstance(choice, ClassifierTest)
 
     def finish(result: TrainingResult) -> TrainingResult:
-        probabilities = answers_to(choice.model.load(result.path), choice.rows)
+        probabilities = answers_to(choice.model.load_to_answer(result.path), choice.rows)
         figures = calibration(probabilities, [label for _, label in choice.rows], confidence=confidence)
         set_calibration(result.path, figures)
         run.say(
@@ -391,6 +411,11 @@ def starting_encoder(run: StageRun, options: DialogueClassifierSettings, plain: 
     if not options.start_from_weak_labeler:
         return run.model(plain)
     labeler = run.model("weak_labeler")
+    if (labeler.path / MEMBERS).is_dir():
+        raise InputError(
+            f"training: start_from_weak_labeler has no encoder to start from: {labeler.identity} is a mean of several;"
+            " set it to false"
+        )
     return ResolvedModel(labeler.path / ENCODER, labeler.identity)
 
 

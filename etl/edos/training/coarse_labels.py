@@ -22,7 +22,7 @@ from etl.pipeline.outcome import DroppedRow, LocalOutcome
 from etl.subtitles.transcript_files import emotion_utterances
 from etl.training.data_inputs import rows_digest
 from etl.training.held_out_classifiers import ClassifierTest, answers_to
-from udfs.models.classifiers.classifier import SequenceClassifier
+from udfs.models.classifiers.classifier import Classifier
 from udfs.opus.tokens import straight
 
 SETTING = "edos.emotion_transcripts"
@@ -279,7 +279,7 @@ class TranscriptChoice(ClassifierTest):
     def digest(self) -> str:
         return rows_digest([*self.rows, *zip(self.items, self.known.groups, strict=True)])
 
-    def score_of(self, model: SequenceClassifier[Any]) -> float:
+    def score_of(self, model: Classifier[Any]) -> float:
         answers = answers_to(model, [(item, None) for item in self.items])
         figures = coarse_figures(answers, self.known, self.taxonomy)
         return self.validation.score_of(model) + figures.get("emotional_auc", 0.5)

@@ -188,5 +188,5 @@ def _trial(
 
 def _common_digest(run: StageRun, options: EmotionClassifierSettings, encoder: str) -> str:
     """Return the digest of the settings and the encoder that all variants share."""
-    shared = options.model_dump(exclude={"name", "seed", "weighted", "calibrated"})
+    shared = options.model_dump(exclude={"name", "seed", "weighted", "calibrated", "mean_of"})
     return trial_digest([shared, starting_encoder(run, options, encoder).identity])

@@ -1,6 +1,7 @@
 """Classifiers of an encoder and a head, saved in a folder."""
 
 import json
+import shutil
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -35,6 +36,8 @@ if TYPE_CHECKING:
 ENCODER = "encoder"
 HEAD_WEIGHTS = "head.safetensors"
 HEAD_CONFIG = "head.json"
+MEMBERS = "members"
+"""Folder of the classifiers of which another is the mean, 1, 2 and so on; in `head.json` their number."""
 
 Item = TypeVar("Item")
 Self = TypeVar("Self", bound="SequenceClassifier")
@@ -80,7 +83,98 @@ def with_confidence(probabilities: Tensor, offset: float, slope: float) -> Tenso
     return (others * (1 - calibrated_confidence)).scatter(-1, place, calibrated_confidence)
 
 
-class SequenceClassifier(TrainableModel, Generic[Item]):
+class Classifier(nn.Module, Generic[Item]):
+    """What gives items the probabilities of labels: one model, or several that answer as one.
+
+    Attributes:
+        labels: the taxonomy in id order.
+        temperature: divides logits, set by calibration, never in training.
+        confidence: offset and slope of `with_confidence`; likewise.
+    """
+
+    def __init__(self, labels: Sequence[str]) -> None:
+        super().__init__()
+        self.labels = tuple(labels)
+        self.temperature = 1.0
+        self.confidence: Sequence[float] = UNCHANGED
+
+    @abstractmethod
+    def probabilities(self, items: Sequence[Item], batch_size: int) -> Tensor:
+        """Return class probabilities (items, labels) on the CPU, in the items' order."""
+
+    def calibrated(self, logits: Tensor) -> Tensor:
+        """Return probabilities (rows, labels) of logits, by temperature and `with_confidence`."""
+        return with_confidence(torch.softmax(logits.float() / self.temperature, dim=-1), *self.confidence)
+
+    def figures(self, probabilities: NDArray[Any], truths: Sequence[Any]) -> dict[str, float]:
+        """Return metrics, `cross_entropy`, `accuracy` and `macro_f1` among them."""
+        # Imports scikit-learn, which workers do not need.
+        from udfs.models.classifiers.metrics import classification_metrics
+
+        return classification_metrics(probabilities, truths)
+
+    def class_figures(self, probabilities: NDArray[Any], truths: Sequence[Any]) -> list[dict[str, Any]]:
+        """Return metrics, one row a class."""
+        from udfs.models.classifiers.metrics import per_class_metrics
+
+        return per_class_metrics(probabilities, truths, self.labels)
+
+    def charts(self, probabilities: NDArray[Any], truths: Sequence[Any]) -> list["Chart"]:
+        """Return charts of the model's errors: here the confusion matrix, and accuracy by confidence."""
+        from udfs.models.classifiers.metrics import confusion_counts, reliability
+        from udfs.models.pictures import confusion_chart, reliability_chart
+
+        return [
+            confusion_chart(confusion_counts(probabilities, truths), self.labels),
+            reliability_chart(reliability(probabilities, truths)),
+        ]
+
+    def choice_charts(self, probabilities: NDArray[Any], truths: Sequence[Any]) -> list["Chart"]:
+        """Return charts of what is chosen on validation rows: here none."""
+        return []
+
+
+class MeanClassifier(Classifier[Item]):
+    """Classifiers of one kind and the same labels that answer as one: by the mean of their probabilities (ours).
+
+    On disk: `members/1`, `members/2` and so on, each as `SequenceClassifier` saves it, and `head.json`. Each keeps its
+    own encoder, tokenizer and calibration; the mean is calibrated once more.
+    """
+
+    def __init__(self, members: Sequence[Classifier[Item]]) -> None:
+        super().__init__(members[0].labels)
+        self.members = nn.ModuleList(members)
+
+    def probabilities(self, items: Sequence[Item], batch_size: int) -> Tensor:
+        answers = [one.probabilities(items, batch_size) for one in self.members]  # type: ignore[operator]
+        mean = torch.stack(answers).mean(dim=0)
+        if self.temperature != 1:
+            return self.calibrated(mean.clamp_min(1e-30).log())
+        return with_confidence(mean, *self.confidence)
+
+
+def save_mean(folder: Path, members: Sequence[Path]) -> Path:
+    """Write the `MeanClassifier` of saved classifiers to `folder`, uncalibrated, and return the folder.
+
+    Raises:
+        InputError: they are of several kinds, or have different labels.
+    """
+    first, *others = heads = [read_head(member) for member in members]
+    for key in ("kind", "labels"):
+        if any(head.get(key) != first.get(key) for head in others):
+            raise InputError(f"{', '.join(map(str, members))}: no mean of classifiers with different {key}")
+    for number, member in enumerate(members, 1):
+        for name in (ENCODER, MEMBERS):
+            if (member / name).is_dir():
+                shutil.copytree(member / name, folder / MEMBERS / str(number) / name)
+        for name in (HEAD_WEIGHTS, HEAD_CONFIG):
+            if (member / name).is_file():
+                shutil.copyfile(member / name, folder / MEMBERS / str(number) / name)
+    write_head(folder, {"kind": first["kind"], "labels": first["labels"], MEMBERS: len(heads)})
+    return folder
+
+
+class SequenceClassifier(TrainableModel, Classifier[Item]):
     """An encoder with a classification head over `labels`; a row's truth is the id of one label.
 
     `MultiLabelClassifier` overrides loss, answers and metrics for several labels.
@@ -102,16 +196,13 @@ class SequenceClassifier(TrainableModel, Generic[Item]):
     def __init__(
         self, encoder: nn.Module, tokenizer: Any, labels: Sequence[str], max_tokens: int, pooling: str = "mean"
     ) -> None:
-        super().__init__()
+        super().__init__(labels)
         if pooling not in ("mean", "cls"):
             raise ValueError(f"pooling is {pooling!r}: mean or cls")
         self.encoder = encoder
         self.tokenizer = tokenizer
-        self.labels = tuple(labels)
         self.max_tokens = max_tokens
         self.pooling = pooling
-        self.temperature = 1.0  # divides logits in `answers`; set by calibration, never in training
-        self.confidence: Sequence[float] = UNCHANGED  # of `with_confidence` in `answers`; likewise
 
     @abstractmethod
     def encode(self, items: Sequence[Item]) -> list[Encoded]:
@@ -180,38 +271,11 @@ class SequenceClassifier(TrainableModel, Generic[Item]):
 
     def answers(self, logits: Tensor) -> Tensor:
         """Return probabilities (rows, labels)."""
-        return with_confidence(torch.softmax(logits.float() / self.temperature, dim=-1), *self.confidence)
-
-    def figures(self, probabilities: NDArray[Any], truths: Sequence[Any]) -> dict[str, float]:
-        """Return metrics, `cross_entropy`, `accuracy` and `macro_f1` among them."""
-        # Imports scikit-learn, which workers do not need.
-        from udfs.models.classifiers.metrics import classification_metrics
-
-        return classification_metrics(probabilities, truths)
+        return self.calibrated(logits)
 
     def validation_figures(self, probabilities: NDArray[Any], truths: Sequence[Any]) -> dict[str, float]:
         """Return metrics on validation rows, with the values that `settle` takes from them."""
         return self.figures(probabilities, truths)
-
-    def class_figures(self, probabilities: NDArray[Any], truths: Sequence[Any]) -> list[dict[str, Any]]:
-        """Return metrics, one row a class."""
-        from udfs.models.classifiers.metrics import per_class_metrics
-
-        return per_class_metrics(probabilities, truths, self.labels)
-
-    def charts(self, probabilities: NDArray[Any], truths: Sequence[Any]) -> list["Chart"]:
-        """Return charts of the model's errors: here the confusion matrix, and accuracy by confidence."""
-        from udfs.models.classifiers.metrics import confusion_counts, reliability
-        from udfs.models.pictures import confusion_chart, reliability_chart
-
-        return [
-            confusion_chart(confusion_counts(probabilities, truths), self.labels),
-            reliability_chart(reliability(probabilities, truths)),
-        ]
-
-    def choice_charts(self, probabilities: NDArray[Any], truths: Sequence[Any]) -> list["Chart"]:
-        """Return charts of what is chosen on validation rows: here none."""
-        return []
 
     @property
     def pad_id(self) -> int:
@@ -262,12 +326,9 @@ class SequenceClassifier(TrainableModel, Generic[Item]):
             InputError: `folder` holds no model of this kind.
         """
         folder = Path(folder)
-        try:
-            config = read_head(folder)
-        except (OSError, ValueError) as error:
-            raise InputError(f"{folder}: no {HEAD_CONFIG} of a {cls.kind} ({error}): train one first") from None
-        if config.pop("kind", None) != cls.kind:
-            raise InputError(f"{folder}: not a {cls.kind}: check the model's URI")
+        config = cls._read_head(folder)
+        if MEMBERS in config:
+            raise InputError(f"{folder}: a mean of classifiers, which answers and is not trained: name one of them")
         encoder, tokenizer = load_encoder(folder / ENCODER)
         settled = {name: config.pop(name) for name in cls.settled if name in config}
         try:
@@ -282,6 +343,33 @@ class SequenceClassifier(TrainableModel, Generic[Item]):
         except (OSError, RuntimeError, TypeError, ValueError, SafetensorError) as error:
             raise InputError(f"{folder / HEAD_WEIGHTS}: does not fit {HEAD_CONFIG} ({message_line(error)})") from None
         return model.eval()
+
+    @classmethod
+    def load_to_answer(cls, folder: str | Path) -> Classifier[Item]:
+        """Read a model that `save` wrote, or the mean of several.
+
+        Raises:
+            InputError: see `load`.
+        """
+        folder = Path(folder)
+        config = cls._read_head(folder)
+        if MEMBERS not in config:
+            return cls.load(folder)
+        members = [cls.load_to_answer(folder / MEMBERS / str(number + 1)) for number in range(config[MEMBERS])]
+        mean = MeanClassifier(members)
+        vars(mean).update({name: config[name] for name in ("temperature", "confidence") if name in config})
+        return mean.eval()
+
+    @classmethod
+    def _read_head(cls, folder: Path) -> Any:
+        """Return the content of `head.json` without its kind, which has to be this one."""
+        try:
+            config = read_head(folder)
+        except (OSError, ValueError) as error:
+            raise InputError(f"{folder}: no {HEAD_CONFIG} of a {cls.kind} ({error}): train one first") from None
+        if config.pop("kind", None) != cls.kind:
+            raise InputError(f"{folder}: not a {cls.kind}: check the model's URI")
+        return config
 
     def probabilities(self, items: Sequence[Item], batch_size: int) -> Tensor:
         """Return class probabilities (items, labels) on the CPU, in the items' order."""
