@@ -12,6 +12,8 @@ from conf.errors import InputError
 from etl.common.hashes import content_order
 from etl.common.spelling import detokenised_text
 from etl.edos import tables as edos
+from etl.edos.export_rows import with_accepted
+from etl.edos.label_thresholds import shown_label
 from etl.pipeline.tables.model import Table
 from etl.pipeline.tables.ops import DROPPED
 from etl.subtitles import tables as subtitles
@@ -151,9 +153,11 @@ def _labels(tables: Callable[[Table], DataFrame], ids: list[str]) -> dict[Any, d
     found: dict[Any, dict[str, str]] = defaultdict(dict)
     for row in _of(tables(edos.WEAK_LABELS), ids).select("dialogue_id", "turn", "label", "confidence").collect():
         found[row["dialogue_id"], row["turn"]]["weak"] = f"{row['label']} {row['confidence'] or 0:.2f}"
-    for row in _of(tables(edos.DIALOGUES), ids).select("dialogue_id", "turns").collect():
+    for row in _of(with_accepted(tables(edos.DIALOGUES)), ids).select("dialogue_id", "turns", "accepted").collect():
+        accepted = row["accepted"] or [None] * len(row["turns"])
         for place, turn in enumerate(row["turns"]):
-            found[row["dialogue_id"], place]["edos"] = f"{turn['label']} {turn['confidence'] or 0:.2f}"
+            label = shown_label(turn["label"], accepted[place])
+            found[row["dialogue_id"], place]["edos"] = f"{label} {turn['confidence'] or 0:.2f}"
     return found
 
 

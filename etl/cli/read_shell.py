@@ -12,8 +12,9 @@ from etl.publishing.screen_tables import printable, terminal_width
 
 LEGEND = (
     "each turn: what decided its border (start of the film, a silence, a mark, one carried from another upload, the "
-    "model, the rule in its place), how certain that is, its speaker where a label names one, its text, its labels; "
-    "x: dropped, and why; >: a clean dialogue begins, with the probability that all its borders are right"
+    "model, the rule in its place), how certain that is, its speaker where a label names one, its text, its labels, "
+    "one that is not accepted in brackets; x: dropped, and why; >: a clean dialogue begins, with the probability that "
+    "all its borders are right"
 )
 
 

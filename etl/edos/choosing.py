@@ -79,7 +79,7 @@ def ranked(scored: DataFrame) -> DataFrame:
 
 RULES: Mapping[str, tuple[str, ...]] = {
     "emotion": ("emotion",),
-    "worth": ("emotion", "certainty", "content", "exchange", "variety"),
+    "worth": ("emotion", "certainty", "content", "exchange", "variety", "accepted"),
 }
 """The parts that each rule multiplies. EDOS 3.1 chooses by the confidence of the weak labels alone (``emotion``).
 
@@ -88,12 +88,15 @@ it says (``dialogue_content``).
 """
 SAID = ("content", "exchange", "formulas")
 """Columns of what a dialogue says; ``variety`` is 1 - formulas."""
+ACCEPTED_OTHER = 0.5
+NOT_ACCEPTED = 0.1
+"""What a turn counts whose accepted label is no emotion, and one whose label is not accepted, in ``accepted``."""
 
 
 def score_of(rule: str, weights: Mapping[str, float]) -> Column:
     """Return the score that a rule chooses by, an integer in units of 1/10,000: the product of its parts' powers.
 
-    A part that is null counts 0.
+    A part that is null counts 0; ``accepted`` is null where nothing tells which labels are, and counts 1.
 
     Args:
         rule: a name of :data:`RULES`.
@@ -102,7 +105,7 @@ def score_of(rule: str, weights: Mapping[str, float]) -> Column:
     score = F.lit(1.0)
     for part in RULES[rule]:
         value = F.lit(1.0) - F.col("formulas") if part == "variety" else F.col(part)
-        value = rounded_confidence(F.coalesce(value, F.lit(0.0))) / F.lit(PLACES)
+        value = rounded_confidence(F.coalesce(value, F.lit(float(part == "accepted")))) / F.lit(PLACES)
         weight = weights.get(part, 1.0)
         score = score * (value if weight == 1 else F.pow(value, F.lit(weight)))
     return rounded_confidence(score)
@@ -122,6 +125,23 @@ def with_said(dialogues: DataFrame, function_words: Collection[str]) -> DataFram
         return [pa.array([round(of(turns), 4) for turns in said], pa.float64()) for of in (content, exchange, formulas)]
 
     return with_computed(dialogues, dict.fromkeys(SAID, "double"), measured)
+
+
+def accepted_share(weak_labels: DataFrame, thresholds: DataFrame, not_emotions: Sequence[str]) -> DataFrame:
+    """Return dialogue_id and accepted: how many of a dialogue's turns have an accepted label (ours), 0 to 1.
+
+    A turn with an accepted emotion counts 1, with another accepted label `ACCEPTED_OTHER`, any other `NOT_ACCEPTED`.
+
+    Args:
+        weak_labels: dialogue_id, model, label, confidence.
+        thresholds: ``edos.weak_label_thresholds``. Dialogues whose labels have no row in it are left out.
+        not_emotions: labels that are no emotions.
+    """
+    known = F.broadcast(thresholds.select("model", "label", "threshold"))
+    is_accepted = F.coalesce(F.col("confidence") >= F.col("threshold"), F.lit(False))
+    counts = F.when(~is_accepted, NOT_ACCEPTED).when(F.col("label").isin(*not_emotions), ACCEPTED_OTHER).otherwise(1.0)
+    judged = weak_labels.join(known, ["model", "label"])
+    return judged.groupBy("dialogue_id").agg(F.round(F.avg(counts), 4).alias("accepted"))
 
 
 def scored_dialogues(
@@ -167,13 +187,24 @@ def places_for(scored: DataFrame, share: float) -> int:
 
 
 def scored_by(
-    rules: ChoiceRules, dialogues: DataFrame, weak_labels: DataFrame, function_words: Collection[str]
+    rules: ChoiceRules,
+    dialogues: DataFrame,
+    weak_labels: DataFrame,
+    function_words: Collection[str],
+    thresholds: DataFrame | None = None,
 ) -> DataFrame:
-    """Return :func:`scored_dialogues` with what a dialogue says, null where the rule does not ask for it."""
+    """Return :func:`scored_dialogues` with what a dialogue says and accepted, null where the rule does not ask for it.
+
+    Args:
+        thresholds: ``edos.weak_label_thresholds``; None: accepted is null.
+    """
     scored = scored_dialogues(dialogues, weak_labels, rules.dialogue_confidence, rules.not_emotions)
-    if rules.choice == "worth":
-        return with_said(scored, function_words)
-    return scored.select("*", *(F.lit(None).cast("double").alias(name) for name in SAID))
+    if rules.choice != "worth":
+        return scored.select("*", *(F.lit(None).cast("double").alias(name) for name in (*SAID, "accepted")))
+    said = with_said(scored, function_words)
+    if thresholds is None:
+        return said.withColumn("accepted", F.lit(None).cast("double"))
+    return said.join(accepted_share(weak_labels, thresholds, rules.not_emotions), "dialogue_id", "left")
 
 
 def _in_order(scored: DataFrame, rules: ChoiceRules) -> tuple[DataFrame, int]:
@@ -201,12 +232,12 @@ def choice_curve(
 
     Returns:
         share, dialogues, films, turns (a dialogue), tokens (a turn), faults (1 minus the mean certainty, null if
-        unknown), short (share of the dialogues of two turns with fewer than 24 tokens), emotion (mean).
+        unknown), short (share of the dialogues of two turns with fewer than 24 tokens), emotion and accepted (means).
     """
     known = scored.filter(F.col("emotion").isNotNull())
     order, _ = _in_order(known, rules)
     texts = F.aggregate("turns", F.lit(0), lambda n, text: n + F.size(F.split(text, " ")))
-    columns = ("dialogue_id", "movie_id", "certainty", "emotion")
+    columns = ("dialogue_id", "movie_id", "certainty", "emotion", "accepted")
     sizes = known.select(*columns, F.size("turns").alias("size"), texts.alias("tokens"))
     frame = persist(sizes.join(order, "dialogue_id"))
     places = frame.select("size", rounded_confidence(F.col("confidence")).alias("score"))
@@ -222,6 +253,7 @@ def choice_curve(
                 (1 - F.avg("certainty")).alias("faults"),
                 F.avg(((F.col("size") == 2) & (F.col("tokens") < 24)).cast("double")).alias("short"),
                 F.avg("emotion").alias("emotion"),
+                F.avg("accepted").alias("accepted"),
             )
             .collect()
         )
@@ -235,6 +267,7 @@ def choose_emotional(
     rules: ChoiceRules,
     function_words: Collection[str] = (),
     persist: Callable[[DataFrame], DataFrame] = lambda frame: frame,
+    thresholds: DataFrame | None = None,
 ) -> Outcome:
     """Select the top N dialogues by a rule (EDOS 3.1: by weak confidence), ties by dialogue_id.
 
@@ -244,11 +277,12 @@ def choose_emotional(
         rules: how many dialogues, and by what.
         function_words: words that say little by themselves.
         persist: called on a frame that is read several times.
+        thresholds: ``edos.weak_label_thresholds``, where the rule asks for it.
 
     Returns:
         Outcome of ``edos.initial``. The unit is the dialogue.
     """
-    scored = scored_by(rules, dialogues, weak_labels, function_words)
+    scored = scored_by(rules, dialogues, weak_labels, function_words, thresholds)
     scored = persist(scored) if rules.choice == "worth" else scored
     known = F.col("emotion").isNotNull()
     order, top_n = _in_order(scored.filter(known), rules)
@@ -273,7 +307,7 @@ def choose_emotional(
             "turns",
             F.col("emotion").cast("float"),
             F.col("certainty").cast("float"),
-            *(F.col(name).cast("float") for name in SAID),
+            *(F.col(name).cast("float") for name in (*SAID, "accepted")),
         ),
         below.unionByName(unlabelled),
     )

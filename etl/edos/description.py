@@ -12,6 +12,8 @@ from pyspark.sql import functions as F
 from conf.settings import LakehouseSettings
 from etl.common.spelling import detokenised_text
 from etl.common.splits import SPLITS, Split, split_faults
+from etl.edos.export_rows import with_accepted
+from etl.edos.label_thresholds import shown_label
 from etl.edos.reasons import REASONS
 from etl.edos.settings import EdosSettings, PublishingSettings
 from etl.edos.tables import DIALOGUES
@@ -109,15 +111,23 @@ def _examples(dialogues: DataFrame, labelled: bool) -> list[list[tuple[str, floa
     """Return short dialogues, chosen by a hash; with labels, those whose openings have different ones."""
     short = dialogues.where(F.size("turns").between(2, TURNS))
     first = F.get("turns", F.lit(0))["label"] if labelled else F.xxhash64("dialogue_id").cast("string")
-    several = short.withColumn("opening", first)
-    chosen = several.groupBy("opening").agg(F.min_by("turns", F.xxhash64("dialogue_id")).alias("turns"))
+    several = with_accepted(short).withColumn("opening", first)
+    chosen = several.groupBy("opening").agg(
+        F.min_by(F.struct("turns", "accepted"), F.xxhash64("dialogue_id")).alias("one")
+    )
     kept = chosen.where(F.col("opening") != "questioning").orderBy(F.xxhash64("opening")).limit(EXAMPLES).collect()
-    return [[_turn(turn, labelled) for turn in row.turns] for row in kept]
+    return [_turns(row.one.turns, row.one.accepted, labelled) for row in kept]
 
 
-def _turn(turn: Any, labelled: bool) -> tuple[str, float | None, str]:
-    text = detokenised_text(turn.text)
-    return (turn.label, turn.confidence, text) if labelled else ("", None, text)
+def _turns(turns: list[Any], accepted: list[bool] | None, labelled: bool) -> list[tuple[str, float | None, str]]:
+    texts = [detokenised_text(turn.text) for turn in turns]
+    if not labelled:
+        return [("", None, text) for text in texts]
+    known = accepted or [None] * len(turns)
+    return [
+        (shown_label(turn.label, is_accepted), turn.confidence, text)
+        for turn, is_accepted, text in zip(turns, known, texts, strict=True)
+    ]
 
 
 def screen(made: Made) -> list[str]:

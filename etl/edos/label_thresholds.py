@@ -1,12 +1,12 @@
-"""From which confidence on a label of the dialogue classifier is accepted (ours)."""
+"""From which confidence on a label of the dialogue classifier, or a weak label, is accepted (ours)."""
 
 from collections.abc import Sequence
 
-from pyspark.sql import Column, DataFrame
+from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.window import Window
 
-from etl.common.hashes import history_hash
+from etl.common.hashes import history_hash, text_hash
 from etl.edos.labelled_rows import unit_id
 from etl.pipeline.outcome import Outcome, dropped_columns
 
@@ -49,6 +49,28 @@ def held_out_answers(training_dialogues: DataFrame, scores: DataFrame, model: st
     return rows.join(answers, "history_hash").drop("history_hash")
 
 
+def validation_sentences(spark: SparkSession, rows: Sequence[tuple[str, int]], labels: Sequence[str]) -> DataFrame:
+    """Return labelled sentences as dialogue_id, turn (both say their place), text, text_hash and truth."""
+    places = [("validation", place, text, labels[label]) for place, (text, label) in enumerate(rows)]
+    found = spark.createDataFrame(places, "dialogue_id string, turn int, text string, truth string")
+    return found.withColumn("text_hash", text_hash(F.col("text")))
+
+
+def sentence_answers(sentences: DataFrame, scores: DataFrame) -> DataFrame:
+    """Return the weak labeler's answers to labelled sentences.
+
+    Args:
+        sentences: of `validation_sentences`.
+        scores: text_hash, top3, error.
+
+    Returns:
+        dialogue_id, turn, truth, and the model's label, confidence and error.
+    """
+    best = F.get("top3", F.lit(0))
+    answers = scores.select("text_hash", best["label"].alias("label"), best["confidence"].alias("confidence"), "error")
+    return sentences.drop("text").join(answers, "text_hash").drop("text_hash")
+
+
 def label_thresholds(answers: DataFrame, labels: Sequence[str], accuracy: float, model: str) -> Outcome:
     """Choose for each label the least confidence from which on enough of its rows are right.
 
@@ -61,10 +83,11 @@ def label_thresholds(answers: DataFrame, labels: Sequence[str], accuracy: float,
         answers: rows of `held_out_answers` that the classifier did not learn from.
         labels: of the taxonomy.
         accuracy: to reach.
-        model: identity of the dialogue classifier.
+        model: identity of the classifier.
 
     Returns:
-        Outcome of ``edos.label_thresholds``, a row a label. Rows on which the model failed are dropped.
+        Outcome of ``edos.label_thresholds`` or ``edos.weak_label_thresholds``, a row a label. Rows on which the model
+        failed are dropped.
     """
     read = answers.where(F.col("error").isNull()).withColumn("correct", (F.col("label") == F.col("truth")).cast("int"))
     from_here = Window.orderBy(F.col("confidence").desc()).rangeBetween(Window.unboundedPreceding, Window.currentRow)
@@ -96,6 +119,11 @@ def label_thresholds(answers: DataFrame, labels: Sequence[str], accuracy: float,
         rows.select(F.lit(model).alias("model"), "label", "threshold", "predicted", "accepted", "correct"),
         failed.select(*dropped_columns("validation row", unit_id(), "model_failed", 1, F.col("error"))),
     )
+
+
+def shown_label(label: str, accepted: bool | None) -> str:
+    """Return a label as people read it: in brackets where it is not accepted; None: nobody knows."""
+    return f"({label})" if accepted is False else label
 
 
 def _with_margin(share: Column, rows: Column) -> Column:

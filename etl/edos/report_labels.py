@@ -37,6 +37,7 @@ def labels(findings: EdosFindings) -> "Markup | str":
     kinds = {row["kind"] for row in rows}
     if "intent" in kinds:
         text += f" The intents together have {percent(intents)} (paper: {percent(paper_intents)})."
+    text += _accepted_words(rows)
     parts: list[Markup | str] = [pages.paragraph(text)]
     key = [(kind, f"{kind}, here") for kind in ("emotion", "intent", "neutral") if kind in kinds]
     key.append(("paper", "paper's Table 9"))
@@ -51,6 +52,19 @@ def labels(findings: EdosFindings) -> "Markup | str":
     ]
     parts.append(_divergence(findings))
     return joined(parts)
+
+
+def _accepted_words(rows: Rows) -> str:
+    """Return how many of the labels are accepted, which the charts do not say; nothing where it is not known."""
+    known = [row for row in rows if row["accepted_turns"] is not None]
+    emotions = [row for row in known if row["kind"] == "emotion"]
+    if not known:
+        return ""
+    share, of_emotions = (
+        percent(sum(row["accepted_turns"] for row in some) / (sum(row["turns"] for row in some) or 1))
+        for some in (known, emotions)
+    )
+    return f" Accepted are {share} of the labels and {of_emotions} of the emotions; the charts count all."
 
 
 def _label_chart(rows: Rows, compared: bool) -> "Markup":

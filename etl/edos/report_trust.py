@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from etl.common.spelling import detokenised_text
 from etl.edos.findings import UNSURE, EdosFindings
+from etl.edos.label_thresholds import shown_label
 from etl.publishing import pages
 from etl.publishing.dataset_card import measured_limits
 from etl.publishing.findings import Rows
@@ -144,7 +145,10 @@ def dialogues(findings: EdosFindings, most: int) -> "Markup | str":
     for (quarter, name), rows in shown.items():
         turns = [_turn(row, findings.taxonomy.kinds) for row in rows]
         cards[quarter].append({"id": name, "turns": turns})
-    text = "Selected by the hash of their ids; dialogues marked profane are not shown."
+    text = (
+        "Selected by the hash of their ids; dialogues marked profane are not shown. A label in brackets, with a grey "
+        "bar, is not accepted."
+    )
     labels = sorted({row["label"] for rows in shown.values() for row in rows if row["label"]})
     return joined(
         [
@@ -171,9 +175,12 @@ def shown_dialogues(findings: EdosFindings, most: int) -> dict[tuple[float, str]
 
 def _turn(row: Mapping[str, Any], kinds: Mapping[str, str]) -> Mapping[str, Any]:
     confidence = f"{row['confidence']:.2f}"
-    bar = bars([Bar(row["confidence"], kinds.get(row["label"], "neutral"), confidence)], 8)
+    style = "neutral" if row["label_accepted"] is False else kinds.get(row["label"], "neutral")
+    bar = bars([Bar(row["confidence"], style, confidence)], 8)
     text = detokenised_text(row["text"] or "")
-    return {"bar": bar, "label": row["label"] or "–", "confidence": confidence, "text": text}
+    label = row["label"] or "–"
+    shown = shown_label(label, row["label_accepted"])
+    return {"bar": bar, "label": label, "shown": shown, "confidence": confidence, "text": text}
 
 
 def people(findings: EdosFindings) -> "Markup":

@@ -173,6 +173,7 @@ class WorthWeights(Part):
     content: float = Field(1.0, ge=0, description="ours: how much it says")
     exchange: float = Field(3.0, ge=0, description="ours: how many turns take up the turn before")
     variety: float = Field(1.0, ge=0, description="ours: the share of turns that are not formulas")
+    accepted: float = added(1.0, ge=0, description="ours: how many turns have an accepted weak label, of an emotion")
 
 
 class ChoiceRules(Part):
@@ -258,6 +259,11 @@ class EdosSettings(ChoiceRules):
     @classmethod
     def from_its_file(cls, taxonomy: Any) -> Any:
         return load_taxonomy(taxonomy) if isinstance(taxonomy, str) else taxonomy
+
+    @property
+    def weighs_accepted(self) -> bool:
+        """Whether the choice weighs which weak labels are accepted, and has the sentences that tell it."""
+        return self.choice == "worth" and self.worth.accepted > 0 and self.weak_label_examples is not None
 
     @property
     def expands(self) -> bool:

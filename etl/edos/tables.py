@@ -43,7 +43,8 @@ INITIAL = Table(
     certainty float COMMENT 'probability that all its borders are right',
     content float COMMENT 'how much it says, 0 to 1, by its content words; null where edos.choice is not worth',
     exchange float COMMENT 'share of its turns that take up the turn before, others counting 0.3; null likewise',
-    formulas float COMMENT 'share of its turns that say next to nothing, such as greetings; null likewise'
+    formulas float COMMENT 'share of its turns that say next to nothing, such as greetings; null likewise',
+    accepted float COMMENT 'mean of its turns: 1 with an accepted emotion, 0.5 with another accepted label, else 0.1'
     """,
     ("dialogue_id",),
     {"confidence_is_a_share": "confidence BETWEEN 0 AND 1"},
@@ -214,16 +215,25 @@ HELD_OUT_SCORES = Table(
     ("history_hash", "model"),
 )
 
-LABEL_THRESHOLDS = Table(
-    "edos.label_thresholds",
-    "The least confidence at which a label of the dialogue classifier is accepted, chosen on validation rows (ours).",
-    """
+_THRESHOLDS = """
     model string, label string,
     threshold float COMMENT 'least confidence of an accepted label; null: none is',
     predicted bigint COMMENT 'validation rows to which the classifier gives the label',
     accepted bigint COMMENT 'of them, with this confidence or more',
     correct bigint COMMENT 'of these, rows that people gave the label'
-    """,
+    """
+
+LABEL_THRESHOLDS = Table(
+    "edos.label_thresholds",
+    "The least confidence at which a label of the dialogue classifier is accepted, chosen on validation rows (ours).",
+    _THRESHOLDS,
+    ("model", "label"),
+)
+
+WEAK_LABEL_THRESHOLDS = Table(
+    "edos.weak_label_thresholds",
+    "The least confidence at which a weak label is accepted, chosen on validation sentences (ours).",
+    _THRESHOLDS,
     ("model", "label"),
 )
 

@@ -8,8 +8,9 @@ from conf.taxonomy import Taxonomy
 from conf.wordlists import words_in_languages
 from etl.common.hashes import distinct_texts
 from etl.edos.choosing import choice_curve, choose_emotional, scored_by
+from etl.edos.label_thresholds import label_thresholds, sentence_answers, validation_sentences
 from etl.edos.settings import ChoiceRules, WeakLabelerSettings, WeakStudentSettings
-from etl.edos.tables import INITIAL, WEAK_LABELS, WEAK_SCORES
+from etl.edos.tables import INITIAL, WEAK_LABEL_THRESHOLDS, WEAK_LABELS, WEAK_SCORES
 from etl.edos.turn_labels import weak_labels_of_turns
 from etl.llm.model_stages import model_stage, text_scores
 from etl.pipeline import At, Model, RowAccounting, StageRun, stage
@@ -79,7 +80,29 @@ def label_weakly(dialogues: DataFrame, scores: DataFrame, run: StageRun) -> Outc
 
 
 @stage(
-    reads=(CLEAN_DIALOGUES, WEAK_LABELS),
+    writes=WEAK_LABEL_THRESHOLDS,
+    models=("weak_labeler",),
+    enabled_if="edos.weighs_accepted",
+    units=RowAccounting("validation sentences", rows_out="sum(predicted)"),
+)
+def choose_weak_thresholds(
+    examples: Annotated[str | None, At("edos.weak_label_examples")],
+    accuracy: Annotated[float, At("edos.accepted_accuracy")],
+    labels: Taxonomy,
+    run: StageRun,
+) -> Outcome:
+    """Choose for each weak label the confidence from which on it is accepted, by validation sentences (ours)."""
+    from etl.edos.training.classifiers import weak_rows
+
+    model = run.model("weak_labeler")
+    sentences = validation_sentences(run.spark, weak_rows(examples, labels.names).validation, labels.names)
+    texts = sentences.select("text_hash", "text").dropDuplicates(["text_hash"])
+    answers = cached(sentence_answers(sentences, text_scores(texts, run, "weak_labeler")))
+    return label_thresholds(answers, labels.names, accuracy, model.identity)
+
+
+@stage(
+    reads=(CLEAN_DIALOGUES, WEAK_LABELS, WEAK_LABEL_THRESHOLDS),
     writes=INITIAL,
     units="dialogues",
     version=2,
@@ -88,6 +111,7 @@ def label_weakly(dialogues: DataFrame, scores: DataFrame, run: StageRun) -> Outc
 def select_emotional(
     dialogues: DataFrame,
     weak_labels: DataFrame,
+    thresholds: DataFrame,
     rules: ChoiceRules,
     languages: Languages,
     run: StageRun,
@@ -97,22 +121,28 @@ def select_emotional(
     if rules.top_n >= pool and rules.top_share is None:
         run.say(f"warning: edos.top_n={rules.top_n:,} chooses all of {pool:,} dialogues; the paper takes a quarter")
     words = words_in_languages(languages, "function_words")
-    return choose_emotional(dialogues, weak_labels, rules, words, cached)
+    return choose_emotional(dialogues, weak_labels, rules, words, cached, thresholds)
 
 
 @stage(
     manual=True,
-    reads=(CLEAN_DIALOGUES, WEAK_LABELS),
+    reads=(CLEAN_DIALOGUES, WEAK_LABELS, WEAK_LABEL_THRESHOLDS),
     writes=None,
     shows="a table by the share of the turns that is chosen",
     resources=("function_words.txt", "languages/*"),
 )
 def measure_choice(
-    dialogues: DataFrame, weak_labels: DataFrame, rules: ChoiceRules, languages: Languages, run: StageRun
+    dialogues: DataFrame,
+    weak_labels: DataFrame,
+    thresholds: DataFrame,
+    rules: ChoiceRules,
+    languages: Languages,
+    run: StageRun,
 ) -> None:
     """Print what a choice of each size holds: turns, tokens, expected faults, emotion, by `edos.top_share` (ours)."""
-    scored = scored_by(rules, dialogues, weak_labels, words_in_languages(languages, "function_words"))
-    head = ("dialogues", "films", "turns", "tokens", "told faults", "short", "emotion")
+    words = words_in_languages(languages, "function_words")
+    scored = scored_by(rules, dialogues, weak_labels, words, thresholds)
+    head = ("dialogues", "films", "turns", "tokens", "told faults", "short", "emotion", "accepted")
     run.say(f"{'share':>6}" + "".join(f"{name:>12}" for name in head))
     for row in choice_curve(scored, rules, cached):
         faults = "?" if row["faults"] is None else f"{row['faults']:.1%}"
@@ -122,5 +152,6 @@ def measure_choice(
             f"{row['turns'] or 0:.2f}",
             f"{row['tokens'] or 0:.1f}",
         )
-        shown = (*numbers, faults, f"{row['short'] or 0:.1%}", f"{row['emotion'] or 0:.2f}")
+        accepted = "?" if row["accepted"] is None else f"{row['accepted']:.2f}"
+        shown = (*numbers, faults, f"{row['short'] or 0:.1%}", f"{row['emotion'] or 0:.2f}", accepted)
         run.say(f"{row['share']:>6.0%}" + "".join(f"{value:>12}" for value in shown))

@@ -6,6 +6,7 @@ from pyspark.sql import functions as F
 
 from conf.wordlists import words
 from etl.edos.choosing import (
+    accepted_share,
     choice_curve,
     choose_emotional,
     dialogue_confidence,
@@ -140,6 +141,51 @@ def test_worth_ranks_by_what_is_said_with_the_weights_given(spark: SparkSession,
     assert outcome.rows.schema.simpleString() == INITIAL.schema.simpleString()
     (short,) = [row for row in rows if row["dialogue_id"] == "short"]
     assert (short["content"], short["exchange"], short["formulas"]) == (0.0, 0.5, 1.0)
+
+
+THRESHOLDS = {"sad": 0.7, "proud": None, "questioning": 0.5}
+
+
+def thresholds(spark: SparkSession, model: str = "weak@1") -> DataFrame:
+    rows = [(model, label, least) for label, least in THRESHOLDS.items()]
+    return spark.createDataFrame(rows, "model string, label string, threshold float")
+
+
+def test_a_turn_counts_by_its_accepted_label(spark: SparkSession) -> None:
+    turns = {
+        "emotions": [("sad", 0.9), ("sad", 0.7)],
+        "one": [("sad", 0.75), ("questioning", 0.6)],
+        "unsure": [("sad", 0.69), ("proud", 0.99), ("questioning", 0.4), ("sad", None)],
+        "questions": [("questioning", 0.9), ("questioning", 0.5)],
+    }
+    rows = [(name, "weak@1", *label) for name, labels in turns.items() for label in labels]
+    labels = spark.createDataFrame(rows, "dialogue_id string, model string, label string, confidence float")
+    found = accepted_share(labels, thresholds(spark), ("neutral", "questioning"))
+    assert {row["dialogue_id"]: row["accepted"] for row in found.collect()} == {
+        "emotions": 1.0,
+        "one": 0.75,
+        "unsure": 0.1,
+        "questions": 0.5,
+    }
+    assert accepted_share(labels, thresholds(spark, "weak@2"), ()).isEmpty()
+
+
+def test_accepted_emotions_come_first_and_unknown_ones_change_nothing(spark: SparkSession) -> None:
+    dialogues, labels = talks(spark)
+    sure = {"full": 0.69, "apart": 0.72, "short": 0.95}
+    confidence = F.create_map(*(F.lit(part) for pair in sure.items() for part in pair))[F.col("dialogue_id")]
+    weak = labels.withColumn("model", F.lit("weak@1")).withColumn("confidence", confidence.cast("float"))
+    known = {"plain": None, "other": thresholds(spark, "weak@2"), "known": thresholds(spark)}
+
+    def order(of: str, **weights: float) -> list[tuple[str, float | None]]:
+        rules = ChoiceRules(choice="worth", worth=WorthWeights(exchange=0, content=0.1, **weights))
+        rows = choose_emotional(dialogues, weak, rules, words("function_words"), thresholds=known[of]).rows.collect()
+        return [(row["dialogue_id"], row["accepted"]) for row in sorted(rows, key=lambda row: row["rank"])]
+
+    full_first = [("full", None), ("apart", None), ("short", None)]
+    assert order("plain", emotion=0) == order("other", emotion=0) == full_first
+    assert order("known", emotion=0) == [("apart", 1.0), ("full", pytest.approx(0.1)), ("short", 1.0)]
+    assert [name for name, _ in order("known", emotion=0, accepted=0)] == ["full", "apart", "short"]
 
 
 def test_a_share_of_the_turns_bounds_the_choice(spark: SparkSession) -> None:

@@ -13,13 +13,21 @@ from etl.edos.tables import EMPATHETIC_TURNS
 from etl.pipeline.tables import TABLES
 from tests.stand_ins import StandIns
 
-LINES = "dialogue_id string, movie_id string, turns array<struct<text: string, label: string, confidence: float>>"
+LINES = (
+    "dialogue_id string, movie_id string, turns array<struct<text: string, label: string, confidence: float>>,"
+    " accepted array<boolean>"
+)
 
 
 def finished(spark: SparkSession, *dialogues: tuple[str, list[tuple[str, float]]]) -> DataFrame:
-    """edos.dialogues of (id, [(label, confidence), ...])."""
+    """edos.dialogues of (id, [(label, confidence), ...]), accepted from 0.9 on."""
     rows = [
-        (name, "f1", [(f"turn {place} of {name}", label, share) for place, (label, share) in enumerate(turns)])
+        (
+            name,
+            "f1",
+            [(f"turn {place} of {name}", label, share) for place, (label, share) in enumerate(turns)],
+            [share >= 0.9 for _, share in turns],
+        )
         for name, turns in dialogues
     ]
     return spark.createDataFrame(rows, LINES)
@@ -124,7 +132,8 @@ def test_examples_are_twelve_a_quarter_and_not_profane(spark: SparkSession, stan
     assert len(found[0.25]) == 12
     assert found[0.75] == {"sure"}
     own = [row for row in rows if row["dialogue_id"] == "sure"]
-    assert [(row["turn"], row["label"], row["confidence"]) for row in own] == [(0, "sad", 0.8), (1, "sad", 1.0)]
+    told = [(row["turn"], row["label"], row["confidence"], row["label_accepted"]) for row in own]
+    assert told == [(0, "sad", 0.8, False), (1, "sad", 1.0, True)]
 
 
 def test_gaps_run_up_to_one(spark: SparkSession, stand_ins: StandIns) -> None:

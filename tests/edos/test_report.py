@@ -32,6 +32,7 @@ def label(name: str, kind: str, share: float, ed: float | None = None) -> dict[s
         "label": name,
         "kind": kind,
         "turns": int(share * 1000),
+        "accepted_turns": None if kind == "neutral" else 60,
         "share": share,
         "paper_turns": 10,
         "paper_share": 0.1,
@@ -50,6 +51,7 @@ def example(place: int, turn: int, text: str, confidence: float = 0.3) -> dict[s
         "text": text,
         "label": "sad",
         "confidence": confidence,
+        "label_accepted": turn == 0,
     }
 
 
@@ -235,6 +237,8 @@ def test_it_says_the_numbers() -> None:
         "40.0% of the test turns, 81.5% of them right",
         "most frequent label is questioning with 50.0%",
         "intents together have 50.0%",
+        "Accepted are 15.0% of the labels and 20.0% of the emotions",
+        "(sad) 0.30 Fine.",
         "0.3456",
         "crowd + similar",
         "0.92 4,123 17",

@@ -138,7 +138,7 @@ def test_the_stage_learns_from_turns_that_nobody_labelled(
     place.lakehouse.replace(TRAINING_DIALOGUES, labelled(spark, {"crowd": 6}), {})
     last = ("what ?", "what ?", "so happy !", "what ?")
     chosen = [
-        (f"d{rank}", "1", rank, 0.5, [f"film {rank}", text], 0.5, 0.9, None, None, None)
+        (f"d{rank}", "1", rank, 0.5, [f"film {rank}", text], 0.5, 0.9, None, None, None, None)
         for rank, text in enumerate(last)
     ]
     place.lakehouse.replace(INITIAL, spark.createDataFrame(chosen, INITIAL.schema), {})
