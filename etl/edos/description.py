@@ -123,7 +123,7 @@ def _turns(turns: list[Any], accepted: list[bool] | None, labelled: bool) -> lis
     texts = [detokenised_text(turn.text) for turn in turns]
     if not labelled:
         return [("", None, text) for text in texts]
-    known = accepted or [None] * len(turns)
+    known: Sequence[bool | None] = accepted or [None] * len(turns)
     return [
         (shown_label(turn.label, is_accepted), turn.confidence, text)
         for turn, is_accepted, text in zip(turns, known, texts, strict=True)
