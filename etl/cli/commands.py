@@ -231,7 +231,6 @@ def _demo(**given: Any) -> int:
 
 
 def _run(**given: Any) -> int:
-    print("reads settings, looks for what the stages need, starts Spark", flush=True)  # which takes some seconds
     status: int = with_settings(imported("etl.cli.running:run"))(**given)
     return status
 

@@ -38,7 +38,6 @@ SETTINGS = "settings.yaml"
 TRAININGS = ("turn_segmenter", "turn_pairs", *MODELS_OF_SETS)
 """The trainings whose settings an export's file has."""
 ROWS = RowKind("dialogues")
-FILMS = F.count_distinct("film_group").alias("films")
 ROWS_PER_FILE = 250_000
 """A split of more is cut, by the hash of dialogue_id."""
 TEXT_RULES = ("strip_names", "strip_brackets", "repair_scans", "drop_credits")
@@ -125,7 +124,8 @@ def publish(run: StageRun, made_with: MadeWith) -> str:
     films = films_by_split(
         dialogues, test_share=publishing.test_share, validation_share=publishing.validation_share
     ).persist()
-    each = {row["split"]: row["films"] for row in films.groupBy("split").agg(FILMS).collect()}
+    counted = films.groupBy("split").agg(F.count_distinct("film_group").alias("films")).collect()
+    each = {row["split"]: row["films"] for row in counted}
     manifest = exported(
         run,
         folder,

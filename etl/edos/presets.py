@@ -30,6 +30,7 @@ WORTH = {
     "content": "how much they say",
     "exchange": "how many turns take up the turn before",
     "variety": "how few turns are formulas",
+    "accepted": "how many turns have an accepted weak label, of an emotion above all",
 }
 """Parts of `edos.worth` in words; emotion is as `edos.dialogue_confidence` says."""
 

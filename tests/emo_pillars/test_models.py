@@ -366,11 +366,11 @@ def test_embeddings_are_exported_without_a_pickle(learned: PipelineContext, tmp_
     [
         ("[1]", "must be an object"),
         ("{}", "must be an object"),
-        ("{", "is no JSON file"),
+        ("{", "is not a JSON file"),
         ('{"../x": ["a"]}', "is not a dialogue's id"),
         ('{"a": []}', "must have a list of texts"),
         ('{"a": [1]}', "must have a list of texts"),
-        ("[" * 100_000, "is no JSON file"),
+        ("[" * 100_000, "is not a JSON file"),
     ],
     ids=["list", "empty", "broken", "path", "no-texts", "numbers", "deep"],
 )

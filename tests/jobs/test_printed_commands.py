@@ -37,7 +37,6 @@ NOT_RUN = {
     r"python -m jobs compare_classifiers": "trains 24 classifiers for hours: tests/edos/training/test_trials.py",
     r"python -m jobs .*(roberta-large|distil_emo|-student)": "large encoders: tests/edos/training/test_distillation.py",
     r"python -m jobs run --config german\.yaml": "needs a German corpus: tests/subtitles/test_german.py reads one",
-    r"python -m jobs run .*opensubtitles2018": "reads real data that are not in the repository",
     r"python -m (jobs .*real\.yaml|tests\.benchmarks)": "measure on real data that are not in the repository",
     r"python -m pytest": "a test itself",
     r"python -m jobs run .*=file:my/labeler": "needs the reader's own: tests/pipeline/test_model_loader.py",

@@ -27,6 +27,7 @@ from udfs.models.classifiers.weak_labeler import WeakLabeler
 WRITING = [stage for stage in all_stages() if stage.writes is not None]
 NEEDS_MORE = {
     "find_subtitles": "subtitles.sources is empty: name a folder",
+    "choose_weak_thresholds": "edos.weak_label_examples is not set",
     "collect_annotations": "edos.crowd_votes is empty: name one or more files",
     "compare_classifiers": "edos.training_dialogues has no rows of crowd",
     "evaluate_response_generator": "replies.generated is empty",

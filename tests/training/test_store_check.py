@@ -58,7 +58,12 @@ def started(stages: list[Any], given: str | None, monkeypatch: pytest.MonkeyPatc
     context.given_model = lambda stage: given
     context.of = lambda stage: context
     monkeypatch.setattr(running, "PipelineContext", lambda *_: context)
-    for name, value in {"_events": lambda *_: [], "cores": lambda _: 1, "is_local": lambda _: False}.items():
+    for name, value in {
+        "_events": lambda *_: [],
+        "cores": lambda _: 1,
+        "is_local": lambda _: False,
+        "seconds_ahead": lambda *_: {},
+    }.items():
         monkeypatch.setattr(running, name, value)
     monkeypatch.setattr(running, "check_store", looked.append)
     running.run_stages(cast(Any, SimpleNamespace()), settings, stages, [])

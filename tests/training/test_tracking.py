@@ -278,7 +278,7 @@ def test_a_champion_of_other_labels_is_not_compared(tmp_path):
         labels = ("sad", "glad")
 
         @classmethod
-        def load(cls, folder):
+        def load_to_answer(cls, folder):
             return cls()
 
         def to(self, device):

@@ -113,7 +113,7 @@ def test_typed_lines_are_answered(
     monkeypatch.setattr("sys.stdin", typed)
     assert main(["reply", "--model", uri, "--intent", "Consoling", *settings]) == 0
     warning, hint, *said = (line.removeprefix("> ") for line in capsys.readouterr().out.splitlines())
-    assert "phrases alone" in warning
+    assert "only the phrases are used" in warning
     assert hint.startswith("Type a line.")
     assert said[0].startswith("(consoling) ")
     assert said[1] == "! nothing was said: type a line, or /quit"

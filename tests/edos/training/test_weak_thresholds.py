@@ -48,6 +48,5 @@ def test_a_choice_that_does_not_ask_for_them_has_no_work_again(spark: SparkSessi
     """A lakehouse of an earlier version: the table is off, as if the stage did not read it."""
     place = PipelineContext(spark, load_settings("local", [], {"lakehouse.root": str(tmp_path)}))
     assert place.is_off(choose_weak_thresholds)
-    assert place.plan(choose_weak_thresholds).why is None
     (table,) = (one for one in select_emotional.reads if one.name == "edos.weak_label_thresholds")
     assert place._input_identity(select_emotional, table) == "off"
