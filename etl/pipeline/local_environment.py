@@ -17,6 +17,8 @@ FOREIGN = (
     *("MLFLOW_RUN_ID", "RANK", "LOCAL_RANK", "WORLD_SIZE", "LOCAL_WORLD_SIZE", "MASTER_ADDR", "MASTER_PORT"),
 )
 """Variables of other programs that would change a local session."""
+OF_PYSPARK = ("SPARK_AUTH_SOCKET_TIMEOUT", "SPARK_BUFFER_SIZE")
+"""Variables that pyspark sets in a process with a session, and that its other processes inherit."""
 LOOPBACK = "127.0.0.1"
 _reported: set[str] = set()
 
@@ -25,7 +27,7 @@ def foreign(environ: Mapping[str, str]) -> list[str]:
     """Return the names of the variables that a local session leaves aside, sorted."""
     own = {"PYSPARK_PYTHON": sys.executable, "SPARK_LOCAL_IP": LOOPBACK, "SPARK_LOCAL_HOSTNAME": "localhost"}
     named = (name for name in environ if name in FOREIGN or name.startswith(FOREIGN_PREFIXES))
-    return sorted(name for name in named if environ[name] != own.get(name))
+    return sorted(name for name in named if name not in OF_PYSPARK and environ[name] != own.get(name))
 
 
 def take_local_environment(settings: Settings) -> None:

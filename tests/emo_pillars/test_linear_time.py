@@ -6,7 +6,7 @@ import pytest
 
 from conf.prompts import prompt
 from etl.emo_pillars.settings import QualitySettings
-from etl.emo_pillars.step import OURS, Rules
+from etl.emo_pillars.step import OURS, Rules, Step
 from etl.emo_pillars.steps import NAMING, SYNTHESIS
 from udfs.answer_texts import answer_in
 
@@ -25,11 +25,17 @@ def test_an_answer_of_one_kind_takes_linear_time(step) -> None:  # type: ignore[
     for unit in UNITS:
         for start in STARTS:
             answer = start + unit * (LENGTH // len(unit))
-            began = time.process_time()
-            step.items_of(rules, answer, False, GIVEN)
-            if time.process_time() - began > MOST_SECONDS:
-                slow[start, unit] = time.process_time() - began
+            # A busy machine may take long once.
+            if all(seconds(step, rules, answer) > MOST_SECONDS for _ in range(3)):
+                slow[start, unit] = seconds(step, rules, answer)
     assert slow == {}
+
+
+def seconds(step: Step, rules: Rules, answer: str) -> float:
+    """Return the processor's seconds in which a step reads an answer."""
+    began = time.process_time()
+    step.items_of(rules, answer, False, GIVEN)
+    return time.process_time() - began
 
 
 def test_blanks_after_the_marks_of_a_template_take_linear_time() -> None:

@@ -29,7 +29,7 @@ def test_variables_of_other_programs_are_left_aside() -> None:
     own = ("AWS_ACCESS_KEY_ID", "CUDA_VISIBLE_DEVICES", "MLFLOW_TRACKING_URI", "SPARK4")
     ours = {"PYSPARK_PYTHON": sys.executable, "SPARK_LOCAL_IP": "127.0.0.1"}
     assert foreign({**dict.fromkeys((*others, *own), "x"), **ours}) == sorted(others)
-    assert foreign({"PYSPARK_PYTHON": "/usr/bin/python2"}) == ["PYSPARK_PYTHON"]
+    assert foreign({"PYSPARK_PYTHON": "/usr/bin/python2", "SPARK_BUFFER_SIZE": "65536"}) == ["PYSPARK_PYTHON"]
 
 
 def test_the_environments_java_comes_before_that_of_the_machine(
