@@ -27,6 +27,7 @@ NOT_RUN = {
     r"python -m jobs sql .*edos_released_pairs": "needs the authors' pairs: tests/edos/test_expansion_views.py",
     r"python -m jobs measure_turn_segmenter --config data": "needs what fetch-data fetches: tests/training",
     r"make gpu\b": "needs a graphics card",
+    r"make sql\b": "opens a shell: tests/cli/test_duckdb_shell.py",
     r"make (install|demo)\b": "set up and run what the other tests run piece by piece",
     r"python -m jobs (chat|reply)\b": "talk with a trained generator: tests/cli/test_chat.py",
     r"python -m jobs mlflow (?!.*--link)": "serves until it is stopped: tests/training/test_tracking.py does both",
