@@ -36,7 +36,7 @@ NOT_RUN = {
     r"python -m jobs run .*(replies_|_response_generator)": "trains for hours: tests/replies has the chain",
     r"MLFLOW_TRACKING_URI=\S+ mlflow models serve|curl ": "serve, and ask: tests/udfs/test_serving.py does both",
     r"python -m jobs compare_classifiers": "trains 24 classifiers for hours: tests/edos/training/test_trials.py",
-    r"python -m jobs .*(roberta-large|distil_emo|-student)": "large encoders: tests/edos/training/test_distillation.py",
+    r"python -m jobs .*(roberta-large|distil_emo|-student|mpnet\.yaml)": "large encoders: tests/edos/training/test_distillation.py",
     r"python -m jobs run --config german\.yaml": "needs a German corpus: tests/subtitles/test_german.py reads one",
     r"python -m (jobs .*real\.yaml|tests\.benchmarks)": "measure on real data that are not in the repository",
     r"python -m pytest": "a test itself",
