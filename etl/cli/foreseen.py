@@ -1,11 +1,11 @@
-"""What stages take before anything was measured: a stored table, the films at hand, and this machine's cores."""
+"""Estimate the seconds of stages before a first run, from a stored table, the number of films and the cores."""
 
 import csv
 import os
 import zipfile
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -55,7 +55,7 @@ def is_demo(settings: Settings) -> bool:
 
 
 class Holdings(NamedTuple):
-    """How many files and films there are."""
+    """The number of subtitle files and of films that the sources hold."""
 
     files: int
     films: int
@@ -110,7 +110,7 @@ def seconds_ahead(context: PipelineContext, stages: Sequence[Stage]) -> dict[str
         {} where the time of one of them is not known, so that nothing is said of the whole.
     """
     settings = context.settings
-    held = holdings(settings)
+    held = cache(partial(holdings, settings))  # reads all names of the sources, which only a first run needs
     found: dict[str, float] = {}
     ahead: list[Stage] = []
     for stage in stages:
@@ -118,8 +118,12 @@ def seconds_ahead(context: PipelineContext, stages: Sequence[Stage]) -> dict[str
         again = not before or any(feeds(first, stage) for first in ahead)
         if not again or context.is_off(stage) or given_model(stage, settings) is not None:
             continue
-        stored = None if held is None else seconds_of(stage, held.films, context.cores, is_demo(settings))
-        seconds = before[-1].seconds if before else stored
+        seconds: float | None
+        if before:
+            seconds = before[-1].seconds
+        else:
+            known = held()
+            seconds = None if known is None else seconds_of(stage, known.films, context.cores, is_demo(settings))
         if seconds is None:
             return {}
         ahead.append(stage)

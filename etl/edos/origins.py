@@ -1,4 +1,4 @@
-"""What is said of the subtitles that a set was made from: OPUS's, or files of its makers."""
+"""Name the subtitles that a set was made from in its card and report: OPUS's, or files of its makers."""
 
 from dataclasses import dataclass
 

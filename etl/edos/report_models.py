@@ -11,9 +11,6 @@ if TYPE_CHECKING:
 
 def weighting(findings: EdosFindings) -> "Markup | str":
     """Return what weighting newer turns more brings the classifier (EDOS C)."""
-    rows = findings.rows("edos_weighting")
-    if not rows:
-        return ""
     text = (
         "Macro-F1 in percent of classifiers with newer turns weighted more, and with all turns weighted alike: means "
         "over pairs of trainings with the same seed. A row without seeds is the paper's alone."
@@ -31,7 +28,7 @@ def weighting(findings: EdosFindings) -> "Markup | str":
         "paper_unweighted_f1": "paper, alike",
         "paper_gain": "paper's gain",
     }
-    return pages.paragraph(text) + pages.records(rows, titles)
+    return pages.explained(findings.rows("edos_weighting"), text, titles)
 
 
 def thresholds(findings: EdosFindings) -> "Markup | str":

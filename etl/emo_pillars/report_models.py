@@ -29,9 +29,6 @@ SCORES = {
 
 def own_tests(findings: Findings) -> "Markup | str":
     """Return Emo Pillars Tables 1 and 5."""
-    rows = findings.rows("emo_pillars_intra_dataset")
-    if not rows:
-        return ""
     text = (
         "Macro averages over the labels that occur in the test set. A dash stands for what was not trained or not "
         "printed. The gain of a model that reads contexts is over the same model without them; significant at 1% by "
@@ -39,7 +36,7 @@ def own_tests(findings: Findings) -> "Markup | str":
     )
     titles = {"learner": "model", "tested_on": "tested on", "passages": "passages", **SCORES}
     more = {"gain": "gain", "significant": "significant", "majority_f1": "floor: most frequent label"}
-    return pages.paragraph(text) + pages.records(rows, titles | more)
+    return pages.explained(findings.rows("emo_pillars_intra_dataset"), text, titles | more)
 
 
 def transfer(findings: Findings) -> "Markup | str":
@@ -95,8 +92,6 @@ def _by_class(rows: Rows) -> "Markup | str":
 def other_labels(findings: Findings) -> "Markup | str":
     """Return Emo Pillars Table 8: the dialogues whose emotion a model does not give most strongly."""
     rows = findings.rows("emo_pillars_table_8")
-    if not rows:
-        return ""
     text = (
         "Dialogues of EmoContext whose emotion a model does not give, with the labels that it gives; the surest ones "
         "first. A person has to say which labels fit better."
@@ -110,4 +105,4 @@ def other_labels(findings: Findings) -> "Markup | str":
         "truth": "emotion",
         "labels": "labels of the model",
     }
-    return pages.paragraph(text) + pages.records(shown, titles)
+    return pages.explained(shown, text, titles)

@@ -90,6 +90,11 @@ def records(rows: Iterable[Mapping[str, Any]], columns: Mapping[str, str] | Iter
     return table(list(titles.values()), [[row[name] for name in titles] for row in rows])
 
 
+def explained(rows: Sequence[Mapping[str, Any]], text: str, columns: Mapping[str, str]) -> "Markup | str":
+    """Return a paragraph and a table of records under it; "" without rows."""
+    return paragraph(text) + records(rows, columns) if rows else ""
+
+
 def compared(rows: Iterable[Mapping[str, Any]], column: str, title: str = "") -> "Markup":
     """Return a table of values beside the paper's; ``column`` names the rows."""
     return records(rows, {column: title or column, "value": "here", "paper": "paper"})

@@ -123,18 +123,17 @@ def train_and_register_turn_segmenter(
     # The whole dictionary, because finding the words of the pairs would cost more.
     table = LemmaTable.of(lemma_dictionary(language))
     folder = Path(run.folder)
-    pairs = {f"pairs_{source}": str(count) for source, count in sizes.items()}
     params = {
         **options.model_dump(exclude={"name"}),
-        **pairs,
+        **{f"pairs_{source}": str(count) for source, count in sizes.items()},
     }
 
     def scorer_of(path: Path) -> PairScorer:
         model = ResolvedModel(path, f"{SEGMENTER}#sha256:{folder_digest(path)}")
         return turn_scorer(path, table, run.compute.batch_size, run.compute.threads, run.worker_path(model))
 
-    def scored(path: Path) -> DataFrame:
-        return labelled(with_margins(held_out, scorer_of(path))).persist()
+    def scored(scorer: PairScorer) -> DataFrame:
+        return labelled(with_margins(held_out, scorer)).persist()
 
     folder.mkdir(parents=True, exist_ok=True)
     tags = {**training_tags(run, options.name), "kind": "turn_segmenter", DESCRIPTION: ABOUT["turn_segmenter"]}
@@ -152,9 +151,10 @@ def train_and_register_turn_segmenter(
         if options.kind in ("encoder", "both") and not why:
             weigh_windows(training, scorer_of(model), model, run)
         start = time.monotonic()
-        judged = scored(model)
+        scorer = scorer_of(model)
+        judged = scored(scorer)
         rate = judged.count() / (time.monotonic() - start)
-        figures = judged_parts(judged, scorer_of(model), "packaged" if why else options.kind)
+        figures = judged_parts(judged, scorer, "packaged" if why else options.kind)
         evaluation = rule_accuracies(judged).persist()
         tracked.log_metrics(accuracy_metrics(evaluation))
         if held:
@@ -179,7 +179,7 @@ def train_and_register_turn_segmenter(
         _digest(held_out),
         films=0 if why else films_behind(files, sizes),
     )
-    champion, promotion = promote(run, candidate, lambda path: mean_accuracy(rule_accuracies(scored(path))))
+    champion, promotion = promote(run, candidate, lambda path: mean_accuracy(rule_accuracies(scored(scorer_of(path)))))
     run.say(f"champion: {promotion.reason}")
     rows = sum(sizes.values()) + held
     return Trained(champion.identity, rows, rows, figures={"accuracy": candidate.score, "rows": held} if held else {})
