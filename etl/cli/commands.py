@@ -119,7 +119,7 @@ def with_settings(function: Function) -> Function:
         settings = settings_of(profile, config, overrides, demo)
         if "only" in own:
             choice = {name: own.pop(name) for name in ("to", "start", "only")}
-            own["stages"] = chosen_stages(settings, demo, **choice)
+            own["stages"] = chosen_stages(settings, **choice)
         return function(settings, **own)
 
     return call
@@ -173,19 +173,12 @@ def stages_of(settings: Settings) -> "list[Stage]":
 
 
 def chosen_stages(
-    settings: Settings, demo: bool = False, to: str | None = None, start: str | None = None, only: str | None = None
+    settings: Settings, to: str | None = None, start: str | None = None, only: str | None = None
 ) -> "list[Stage]":
-    """Return the stages that ``--to``, ``--from`` and ``--only`` select; without them, those that always run.
-
-    The demo has more that always run.
-    """
-    from etl.cli.demo import demo_stages
+    """Return the stages that ``--to``, ``--from`` and ``--only`` select; without them, those that always run."""
     from etl.pipeline.planner import chosen
 
-    stages = stages_of(settings)
-    if demo and not (to or start or only):
-        return _of_the_set(demo_stages(stages), settings)
-    return _of_the_set(chosen(stages, to=to, start=start, only=only), settings)
+    return _of_the_set(chosen(stages_of(settings), to=to, start=start, only=only), settings)
 
 
 def _of_the_set(stages: "list[Stage]", settings: Settings) -> "list[Stage]":

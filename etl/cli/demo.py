@@ -1,17 +1,13 @@
 """The settings of ``make demo``: a packaged corpus, small trainings, everything in ``demo/``."""
 
 import tarfile
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from importlib.resources import as_file, files
 from importlib.resources.abc import Traversable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from conf.errors import InputError
 from conf.settings import Settings, load_settings
-
-if TYPE_CHECKING:
-    from etl.pipeline.stages import Stage
 
 FOLDER = Path("demo")
 PARTS = ("opus", "labels", "talks", "turns", "stories", "support")
@@ -19,38 +15,6 @@ HOLDS = (
     "100 films, 136 English files (41 in a zip), 10,910 sentences, 9 files of other languages, 3 second copies, 16 "
     "files broken on purpose"
 )
-NAMED = (
-    "emo_pillars_read_plots",
-    "emo_pillars_ask_actors",
-    "emo_pillars_actors",
-    "emo_pillars_ask_utterances",
-    "emo_pillars_utterances",
-    "emo_pillars_distinct_utterances",
-    "emo_pillars_ask_soft_labels",
-    "emo_pillars_soft_labels",
-    "emo_pillars_examples",
-    "emo_pillars_ask_contexts",
-    "emo_pillars_contexts",
-    "emo_pillars_ask_clean_contexts",
-    "emo_pillars_clean_contexts",
-    "emo_pillars_ask_rewrites",
-    "emo_pillars_rewrites",
-    "emo_pillars_contextual_examples",
-    "emo_pillars_find_markers",
-    "augesc_read_sessions",
-    "augesc_collect_queries",
-    "augesc_ask_augmenter",
-    "augesc_ask_untuned",
-    "augesc_measure_texts",
-    "augesc_check_texts",
-    "augesc_keep_conversations",
-    "augesc_describe_conversations",
-    "augesc_grow_bigrams",
-    "augesc_compare_words",
-)
-"""Stages of Emo Pillars and AugESC that the demo runs beside those that always run: none that needs a network."""
-LAST = "describe_dataset"
-"""The stage that prints what the others made."""
 
 
 def demo_corpus() -> None:
@@ -83,12 +47,6 @@ def _copy(source: Traversable, target: Path) -> None:
             _copy(one, target / one.name)
         elif not one.name.endswith(".tar.xz"):
             (target / one.name).write_bytes(one.read_bytes())
-
-
-def demo_stages(stages: Sequence["Stage"]) -> list["Stage"]:
-    """Return the stages that the demo runs: those that always run and `NAMED`, the summary last."""
-    chosen = [stage for stage in stages if not stage.manual or stage.name in NAMED]
-    return sorted(chosen, key=lambda stage: stage.name == LAST)
 
 
 def demo_settings(profile: str, config_files: Iterable[str], overrides: Iterable[str]) -> Settings:

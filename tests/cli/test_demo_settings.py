@@ -7,10 +7,11 @@ from typing import Any
 import pytest
 
 from conf.errors import InputError
-from conf.settings import Settings, load_settings
+from conf.settings import Settings
 from etl.cli.command_line import main
-from etl.cli.commands import chosen_stages, program, settings_of
-from etl.cli.demo import LAST, NAMED, PARTS, demo_corpus, demo_settings, demo_stages
+from etl.cli.commands import program, settings_of
+from etl.cli.demo import PARTS, demo_corpus, demo_settings
+from etl.pipeline.planner import chosen
 from jobs import all_stages
 from tests.command_lines import parsed
 
@@ -68,28 +69,10 @@ def test_without_a_demo_the_folder_and_the_cure_are_named(
     assert f"there is no demo in {tmp_path}" in capsys.readouterr().err
 
 
-def test_the_demo_makes_some_of_the_other_sets_and_prints_last() -> None:
-    every = all_stages()
-    stages = demo_stages(every)
-    names = [stage.name for stage in stages]
-    assert set(NAMED) < set(names)
-    assert [stage.name for stage in every if stage.name in names and stage.name != LAST] == names[:-1]
-    assert names[-1] == LAST
-    assert {stage.name for stage in every if not stage.manual} == set(names) - set(NAMED)
-
-
 def test_each_stage_of_the_demo_comes_after_what_it_reads() -> None:
     # Of a stage that the settings leave off, and of a command.
     made: set[str] = {"augesc.role_plays", "subtitles.withdrawn"}
-    for stage in demo_stages(all_stages()):
+    for stage in chosen(all_stages(), to="describe_dataset,emo_pillars_report,augesc_report"):
         needed = {table.name for table in stage.reads} - {table.name for table in stage.optional}
         assert needed <= made, stage.name
         made |= {one.name for one in (stage.writes, stage.quarantine) if one is not None}
-
-
-def test_named_stages_are_chosen_as_without_the_demo() -> None:
-    settings = load_settings("local")
-    names = [stage.name for stage in chosen_stages(settings, True)]
-    assert names == [stage.name for stage in demo_stages(all_stages())]
-    assert [stage.name for stage in chosen_stages(settings, True, to="find_subtitles")] == ["find_subtitles"]
-    assert {stage.name for stage in chosen_stages(settings)} < set(names)
