@@ -11,7 +11,7 @@ LOCKED := -c constraints.txt --universal --python-version 3.11 --generate-hashes
 	--no-annotate --quiet
 
 .DEFAULT_GOAL := help
-.PHONY: help install install-llm demo demo-all test test-all attack chaos gpu cluster connect spark4 lint format bench lock audit sbom sql mlflow \
+.PHONY: help install install-llm demo demo-all test test-long test-all attack chaos gpu cluster connect spark4 lint format bench lock audit sbom sql mlflow \
 	wheel clean
 
 help:  ## what there is
@@ -68,10 +68,13 @@ demo: $(READY)  ## make a small corpus, run the main job on it: labelled dialogu
 demo-all: demo  ## with Emo Pillars, AugESC and their reports
 	$(BIN)/python -m jobs run --to emo_pillars_report,augesc_report --demo
 
-test: $(READY)  ## what CI runs
-	$(BIN)/python -m pytest -m 'not slow' $(TOGETHER)
+test: $(READY)  ## every rule, parser and formula, and every stage once
+	$(BIN)/python -m pytest -m 'not slow and not long' $(TOGETHER)
 
-test-all: $(READY)  ## with the slow tests
+test-long: $(READY)  ## whole runs, trainings and further variants, which CI runs after make test
+	$(BIN)/python -m pytest -m 'long and not slow' $(TOGETHER)
+
+test-all: $(READY)  ## all of them, the slow ones too, on Delta tables
 	$(BIN)/python -m pytest --delta
 
 attack: $(READY)  ## 150,000 hostile inputs for the reader of subtitles (INPUTS=... SEED=...)
