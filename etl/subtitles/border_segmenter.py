@@ -7,12 +7,13 @@ than the model's is scored without its words.
 """
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import as_file, files
 from pathlib import Path
-from zlib import crc32
 
 import numpy as np
 import pyarrow as pa
@@ -38,8 +39,10 @@ PLAIN_BITS = 14
 PENALTY = 50.0
 """L2 penalty of the summed loss, by cross-validation over the episodes of one series."""
 MAX_ITERATIONS = 80
-CALIBRATION_PART = 5
-"""One group of pairs in so many is left out of a trial training, which tells how far log-odds are from the truth."""
+FOLDS = 5
+"""Trial trainings, each without a fold of the pairs, tell how far log-odds are from the truth."""
+PACKAGED_SERIES = "castle"
+"""What the packaged segmenter has learned from."""
 MIN_CALIBRATED = 100
 SLOPES = (0.5, 2.0)
 SOURCE_WEIGHTS: Mapping[str, float] = {"dailydialog": 0.3}
@@ -68,6 +71,10 @@ class LinearModel:
             values = self.weights[buckets(features, len(self.weights))].astype(np.float64)
             found[some] += np.add.reduceat(values, features.offsets[:-1][some])
         return found
+
+    def scaled(self, slope: float) -> "LinearModel":
+        """Return the model whose log-odds are ``slope`` times these."""
+        return LinearModel(self.weights * np.float32(slope), self.intercept * slope)
 
 
 def buckets(features: Ragged, count: int) -> np.ndarray:
@@ -224,29 +231,62 @@ def trained_kind(pairs: pa.Table, language: str, start: KindModel) -> KindModel:
     weight = np.array([SOURCE_WEIGHTS.get(source, 1.0) for source in pairs["source"].to_pylist()])
     words = sentence_words(texts)
     kept = start.words if start.language == language else _empty(WORDS_BITS)
-    apart = np.array([crc32(group.encode()) % CALIBRATION_PART == 0 for group in pairs["split_group"].to_pylist()])
+    folds = calibration_folds(pairs["split_group"].to_pylist())
     models = []
     for lexical, linear in ((True, kept), (False, start.plain)):
         features = border_features(words, left, right, context, lexical)
-        models.append(_calibrated(features, label, weight, apart, linear))
+        models.append(_calibrated(features, label, weight, folds, linear))
     return KindModel(language, *models)
 
 
+def calibration_folds(groups: Sequence[str]) -> np.ndarray:
+    """Return the fold of each pair, -1 for none.
+
+    Whole series and corpora of transcripts share a fold, because one that was not learned from is harder than an
+    episode of one that was. Where there is only one, and for films, a fold has whole episodes, scenes and films. The
+    series of the packaged segmenter, from whose weights a training begins, has no fold beside others.
+
+    Args:
+        groups: split_group of each pair, such as ``house/1x01`` or ``meld:12``.
+    """
+    names = [re.split("[/:]", group, maxsplit=1)[0] for group in groups]
+    others = {*names} - {PACKAGED_SERIES}
+    if len(others) < 2 and not (others and PACKAGED_SERIES in names):
+        names, others = list(groups), {*groups}
+    fold = {PACKAGED_SERIES: -1}
+    sizes = [0] * FOLDS
+    for name, count in sorted(Counter(names).items(), key=lambda item: (-item[1], item[0])):
+        if name in others:
+            fold[name] = sizes.index(min(sizes))
+            sizes[fold[name]] += count
+    return np.array([fold[name] for name in names])
+
+
 def _calibrated(
-    features: Ragged, label: np.ndarray, weight: np.ndarray, apart: np.ndarray, start: LinearModel
+    features: Ragged, label: np.ndarray, weight: np.ndarray, folds: np.ndarray, start: LinearModel
 ) -> LinearModel:
     """Return a model of all rows, whose log-odds have the slope that is right for rows that it has not seen."""
     model = fit_logistic(features, label, weight, start)
-    seen, unseen = np.flatnonzero(~apart), np.flatnonzero(apart)
-    if min(np.bincount(label[apart].astype(np.int64), minlength=2)) < MIN_CALIBRATED:
+    judged = folds >= 0
+    if min(np.bincount(label[judged].astype(np.int64), minlength=2)) < MIN_CALIBRATED:
         return model
+    log_odds = np.zeros(len(label))
+    for fold in np.unique(folds[judged]):
+        seen, unseen = np.flatnonzero(folds != fold), np.flatnonzero(folds == fold)
+        without = fit_logistic(features.rows(seen), label[seen], weight[seen], start)
+        log_odds[unseen] = without.log_odds(features.rows(unseen))
+    return model.scaled(fitted_slope(log_odds[judged], label[judged], weight[judged]))
+
+
+def fitted_slope(log_odds: np.ndarray, label: np.ndarray, weight: np.ndarray | None = None) -> float:
+    """Return what log-odds of unseen pairs are multiplied with to be as certain as they are right.
+
+    Without a constant, since the share of changes is another in each series: no decision changes.
+    """
     from sklearn.linear_model import LogisticRegression
 
-    without_unseen = fit_logistic(features.rows(seen), label[seen], weight[seen], start)
-    log_odds = without_unseen.log_odds(features.rows(unseen))
-    line = LogisticRegression(C=1e6).fit(log_odds[:, np.newaxis], label[unseen], sample_weight=weight[unseen])
-    slope = float(np.clip(line.coef_[0, 0], *SLOPES))
-    return LinearModel(model.weights * np.float32(slope), model.intercept * slope + float(line.intercept_[0]))
+    line = LogisticRegression(C=1e6, fit_intercept=False).fit(log_odds[:, np.newaxis], label, sample_weight=weight)
+    return float(np.clip(line.coef_[0, 0], *SLOPES))
 
 
 def fit_logistic(features: Ragged, label: np.ndarray, weight: np.ndarray, start: LinearModel) -> LinearModel:

@@ -3,11 +3,13 @@
 from collections.abc import Mapping, Sequence
 
 import numpy as np
+import pandas as pd
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 
 from etl.subtitles.border_segmenter import UNIT
 from etl.subtitles.known_speakers import KNOWN_SOURCES
+from etl.subtitles.settings import TurnCertainty
 
 GAPS_MS = (250, 500, 1000, 2000, 3000, 5000)
 """Silences tried for the gap rule. Each source reports the best one, which favours the rule.
@@ -98,7 +100,8 @@ def border_figures(label: np.ndarray, log_odds: np.ndarray) -> dict[str, float]:
 
     Returns:
         borders; right; floor (always the more frequent answer); auc (null of one answer); true and predicted (shares of
-        changes); error (expected calibration error by tenths of the borders); sure_half (right among the surer half).
+        changes); error (expected calibration error by tenths of the borders); sure_half (right among the surer half);
+        told (the mean certainty of the decisions).
     """
     from sklearn.metrics import roc_auc_score
 
@@ -118,34 +121,105 @@ def border_figures(label: np.ndarray, log_odds: np.ndarray) -> dict[str, float]:
         "predicted": float((log_odds > 0).mean()),
         "error": float(error),
         "sure_half": float(right[surest].mean()),
+        "told": float(_certainty(log_odds).mean()),
     }
 
 
+def _certainty(log_odds: np.ndarray) -> np.ndarray:
+    a, b = TurnCertainty().model
+    return 1 / (1 + np.exp(-(a + b / UNIT * np.abs(log_odds))))
+
+
+def opening_figures(label: np.ndarray, log_odds: np.ndarray) -> dict[str, float]:
+    """Return how many borders open a turn by the segmenter, how many of these are right, and as how many are told."""
+    opens = log_odds > 0
+    if not opens.any():
+        return {}
+    right, told = float(label[opens].mean()), float(_certainty(log_odds[opens]).mean())
+    return {"borders": float(opens.sum()), "right": right, "told": told}
+
+
+def turn_figures(pairs: pd.DataFrame) -> dict[str, float]:
+    """Return how many turns the segmenter makes, how many are one speaker's and whole, and as how many told.
+
+    Args:
+        pairs: split_group, place, label and margin of the pairs of some files whose truth is known. A turn counts that
+            begins and ends at a change that the segmenter predicts, with no pair missing between.
+    """
+    rows = pairs.sort_values(["split_group", "place"], kind="stable")
+    goes_on = (rows["split_group"] == rows["split_group"].shift()) & (rows["place"] == rows["place"].shift() + 1)
+    odds = UNIT * rows["margin"].to_numpy()
+    opens = odds > 0
+    # What is decided about a turn: the borders after the one that opens it, up to the one that ends it.
+    decided = pd.DataFrame(
+        {
+            "stretch": np.cumsum(~goes_on.to_numpy()),
+            "turn": np.cumsum(opens) - opens,
+            "right": opens == (rows["label"].to_numpy() == 1),
+            "told": _certainty(odds),
+            "ends": opens,
+        }
+    )
+    first = decided.groupby("stretch")["turn"].transform("first")
+    found = (
+        decided[decided["turn"] > first]
+        .groupby(["stretch", "turn"])
+        .agg({"right": "all", "told": "prod", "ends": "last"})
+    )
+    found = found[found["ends"]]
+    if found.empty:
+        return {}
+    return {"borders": float(len(found)), "right": float(found["right"].mean()), "told": float(found["told"].mean())}
+
+
 HEADER = (
-    f"{'segmenter':<26}{'judged on':<26}{'borders':>8}{'right':>7}{'floor':>7}{'AUC':>7}{'changes':>8}{'true':>6}"
-    f"{'error':>7}{'sure half':>10}  trained"
+    f"{'segmenter':<26}{'judged on':<26}{'borders':>8}{'right':>7}{'told':>7}{'floor':>7}{'AUC':>7}"
+    f"{'changes':>8}{'true':>6}{'error':>7}{'sure half':>10}  trained"
 )
+_CELLS = {
+    "borders": "8,.0f",
+    "right": "7.1%",
+    "told": "7.1%",
+    "floor": "7.1%",
+    "auc": "7.3f",
+    "predicted": "8.0%",
+    "true": "6.0%",
+    "error": "7.3f",
+    "sure_half": "10.1%",
+}
 
 
 def figures_line(learned: str, judged: str, found: Mapping[str, float], seconds: float | None = None) -> str:
     """Return a row of the printed table under :data:`HEADER`, with the seconds of a training where they are known."""
+    cells = "".join(f"{found[name]:>{form}}" for name, form in _CELLS.items() if name in found)
     trained = "" if seconds is None else f"{seconds:>8.0f} s"
-    return (
-        f"{learned:<26}{judged:<26}{found['borders']:>8,.0f}{found['right']:>7.1%}{found['floor']:>7.1%}"
-        f"{found['auc']:>7.3f}{found['predicted']:>8.0%}{found['true']:>6.0%}{found['error']:>7.3f}{found['sure_half']:>10.1%}{trained}"
-    )
+    return f"{learned:<26}{judged:<26}{cells}{trained}"
 
 
 def figures_by_source(scored: DataFrame) -> list[tuple[str, dict[str, float]]]:
     """Return the figures of held-out pairs by source, and by series where speakers are known.
 
+    Of each also how far its openings are right, and of a series its whole turns.
+
     Args:
-        scored: pairs with ``source``, ``split_group``, ``label`` and the model's ``margin``.
+        scored: pairs with ``source``, ``split_group``, ``place``, ``label`` and the model's ``margin``.
     """
-    series = F.concat(F.substring_index("split_group", "/", 1), F.lit(", "), "source")
-    judged = F.when(F.col("source").isin(*KNOWN_SOURCES), series).otherwise(F.col("source"))
-    rows = scored.select(judged.alias("judged"), "label", "margin").toPandas()
-    return [
-        (str(name), border_figures(part["label"].to_numpy(), UNIT * part["margin"].to_numpy()))
-        for name, part in rows.groupby("judged")
+    series = F.substring_index("split_group", "/", 1)
+    known = F.col("source").isin(*KNOWN_SOURCES)
+    judged = F.when(known, F.concat(series, F.lit(", "), "source")).otherwise(F.col("source"))
+    columns: list[Column | str] = [
+        judged.alias("judged"),
+        F.when(known, series).alias("series"),
+        "split_group",
+        "place",
+        "label",
+        "margin",
     ]
+    rows = scored.select(*columns).toPandas()
+    found: list[tuple[str, dict[str, float]]] = []
+    for name, part in rows.groupby("judged"):
+        label, log_odds = part["label"].to_numpy(), UNIT * part["margin"].to_numpy()
+        found.append((str(name), border_figures(label, log_odds)))
+        found.append((f"{name}: openings", opening_figures(label, log_odds)))
+    found += [(f"{name}: whole turns", turn_figures(part)) for name, part in rows.groupby("series")]
+    return [(name, figures) for name, figures in found if figures]

@@ -4,15 +4,17 @@ import math
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 from pyspark.sql import SparkSession
 
 from conf.settings import load_settings
+from etl.subtitles.border_segmenter import UNIT
 from etl.subtitles.settings import SegmenterOptions
 from etl.subtitles.training import turn_measures
 from etl.subtitles.training.turn_measures import measure_turn_segmenter
 from etl.subtitles.training.turn_segmenter import of_series
-from etl.subtitles.turn_evaluation import HEADER, border_figures
+from etl.subtitles.turn_evaluation import HEADER, border_figures, opening_figures, turn_figures
 from tests.stages import stage_run
 from tests.subtitles.marked_films import FILES, turn_file, turn_small_talk
 
@@ -28,6 +30,29 @@ def test_figures_of_borders_by_hand() -> None:
     one = border_figures(np.array([1, 1]), np.array([odds, -odds]))
     assert math.isnan(one["auc"])
     assert (one["floor"], one["right"], one["sure_half"]) == (1.0, 0.5, 1.0)
+
+
+def test_openings_are_as_certain_as_told() -> None:
+    odds = np.array([2.0, 2.0, -1.0])
+    found = opening_figures(np.array([1, 0, 1]), odds)
+    assert (found["borders"], found["right"]) == (2, 0.5)
+    assert found["told"] == pytest.approx(1 / (1 + math.exp(-2.08)))
+    assert opening_figures(np.array([1]), odds[2:]) == {}
+
+
+def test_a_turn_is_whole_if_all_its_borders_are_right() -> None:
+    # Before the first change nothing says where the turn began, and the turn of place 5 has no end.
+    one = [(1, 1, -1), (2, 1, 1), (3, 0, -1), (4, 1, 1), (5, 1, -1)]
+    # A border is not known between 2 and 4.
+    two = [(1, 1, 1), (2, 0, -1), (4, 1, 1), (5, 0, 1)]
+    rows = [(group, *row) for group, part in (("one", one), ("two", two)) for row in part]
+    pairs = pd.DataFrame(rows, columns=["split_group", "place", "label", "margin"])
+    found = turn_figures(pairs.sample(frac=1, random_state=1))
+    sure = 1 / (1 + math.exp(-(0.08 + UNIT)))
+    assert found["borders"] == 2, "places 3 to 4 of the one file, place 5 of the other"
+    assert found["right"] == 0.5
+    assert found["told"] == pytest.approx((sure**2 + sure) / 2)
+    assert turn_figures(pairs[:1]) == {}
 
 
 @pytest.mark.parametrize(
