@@ -64,6 +64,17 @@ def test_the_same_batch_is_the_same_page() -> None:
     assert [item["id"] for item in batch_in(page)["hits"][0]["items"]] == ["ih11", "ih12"]
 
 
+def test_workers_see_the_form_of_figure_4() -> None:
+    batch = labelling_batch([task("h1", 1)], TAXONOMY)
+    (question,) = batch.questions
+    assert (batch.title.lower(), batch.unit) == ("annotate dialog emotions", "Dialog")
+    assert "above statement" in question.prompt
+    assert "whole dialog" in question.prompt
+    assert [choice.value for choice in question.other] == list(TAXONOMY.names)
+    assert question.own_words
+    assert question.from_tutorial
+
+
 def test_every_label_has_a_lesson() -> None:
     lessons = TAXONOMY.labels
     assert len(lessons) == 41

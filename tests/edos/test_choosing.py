@@ -5,6 +5,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from conf.wordlists import words
+from etl.common.hashes import text_hash
 from etl.edos.choosing import (
     accepted_share,
     choice_curve,
@@ -15,7 +16,8 @@ from etl.edos.choosing import (
     scored_by,
 )
 from etl.edos.settings import ChoiceRules, WorthWeights
-from etl.edos.tables import INITIAL
+from etl.edos.tables import INITIAL, WEAK_SCORES
+from etl.edos.turn_labels import weak_labels_of_turns
 
 CONFIDENCES = {
     "a-0": [0.20, 0.90, 0.40],
@@ -40,11 +42,36 @@ def choosing_frames(spark: SparkSession) -> tuple[DataFrame, DataFrame]:
     )
 
 
+def test_each_turn_has_the_top_label_of_its_text_by_one_model(spark: SparkSession) -> None:
+    dialogues = spark.createDataFrame(
+        [("a-0", [("hi .",), ("no !",)]), ("b-0", [("hi .",), ("lost",)])],
+        "dialogue_id string, turns array<struct<text: string>>",
+    )
+    answers = [
+        ("hi .", "m@1", [("caring", 0.5), ("sad", 0.3)], None),
+        ("hi .", "m@0", [("angry", 0.9)], None),
+        ("no !", "m@1", [("angry", 0.7)], None),
+        ("lost", "m@1", None, "too long"),
+    ]
+    ddl = "text string, model string, top3 array<struct<label: string, confidence: float>>, error string"
+    scores = spark.createDataFrame(answers, ddl).withColumn("text_hash", text_hash(F.col("text")))
+    outcome = weak_labels_of_turns(dialogues, scores.select(*WEAK_SCORES.columns), "m@1")
+    rows = outcome.rows.orderBy("dialogue_id", "turn").collect()
+    assert [(row.dialogue_id, row.turn, row.label, round(row.confidence, 4)) for row in rows] == [
+        ("a-0", 0, "caring", 0.5),
+        ("a-0", 1, "angry", 0.7),
+        ("b-0", 0, "caring", 0.5),
+    ]
+    assert outcome.dropped is not None
+    assert [(row.id, row.reason) for row in outcome.dropped.collect()] == [("b-0/1", "model_failed")]
+
+
 @pytest.mark.parametrize(
     ("how", "expected"),
     [
         ("max", {"a-0": 0.9, "b-0": 0.7, "c-0": 0.9, "d-0": 0.3}),
         ("mean", {"a-0": 0.5, "b-0": 0.7, "c-0": 0.5, "d-0": 0.3}),
+        ("min", {"a-0": 0.2, "b-0": 0.7, "c-0": 0.1, "d-0": 0.3}),
         ("first", {"a-0": 0.2, "b-0": 0.7, "c-0": 0.9, "d-0": 0.3}),
         ("last", {"a-0": 0.4, "b-0": 0.7, "c-0": 0.1, "d-0": 0.3}),
     ],

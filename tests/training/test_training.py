@@ -212,6 +212,20 @@ def test_clusters_train_by_the_authors_recipe(profile, model):
     assert (options.crowd_epochs, options.start_from_weak_labeler, options.label_smoothing) == (0, False, 0.0)
 
 
+@pytest.mark.parametrize("profile", ["emr", "databricks"])
+@pytest.mark.parametrize(("model", "epochs"), [("reply_pretrained", 50), ("reply_edos", 20), ("reply_empathetic", 20)])
+def test_clusters_train_generators_as_the_paper_says(profile, model, epochs):
+    """EDOS 5, E: Adam at 5e-5 in batches of 512 until the lowest validation loss; 32 beams, no 4-gram twice."""
+    settings = load_settings(profile)
+    options = getattr(settings.training, model)
+    assert (options.learning_rate, options.effective_batch, options.weight_decay) == (5e-5, 512, 0.0)
+    assert (options.epochs, options.keep, options.patience) == (epochs, "best", 2)
+    assert {learning_rate_factor(step, 440, options) for step in range(440)} == {1.0}
+    replies = settings.replies
+    assert replies.tokens.tokenizer == "hf:roberta-base"
+    assert (replies.decoding.method, replies.decoding.beams, replies.decoding.blocked_ngrams) == ("beam", 32, 4)
+
+
 @pytest.mark.parametrize("family", ["bert", "roberta", "mpnet"])
 def test_lower_layers_learn_more_slowly(tmp_path, family):
     model = DialogueClassifier(*load_encoder(tiny_encoder(tmp_path, family)), LABELS)
