@@ -41,8 +41,8 @@ def dialogue_confidence(weak_labels: DataFrame, how: str) -> DataFrame:
 
     Args:
         weak_labels: dialogue_id, turn, confidence. Null confidences are ignored.
-        how: ``max``, the most confident turn; ``mean`` of all turns; ``first``, the opening turn, by which Table 9
-            counts a dialogue; ``last``, the turn that the crowd would label.
+        how: ``max``, the most confident turn; ``min``, the least confident; ``mean`` of all turns; ``first``, the
+            opening turn, by which Table 9 counts a dialogue; ``last``, the turn that the crowd would label.
 
     Returns:
         dialogue_id, confidence (double, 4 decimals), one row for each dialogue with a confidence.

@@ -11,7 +11,7 @@ from etl.pipeline.stages import setting
 from etl.subtitles.settings import CleaningSettings, SubtitleSettings, rules_of
 
 PROMISES = {
-    "paper": "the paper's words, as far as the profile allows",
+    "paper": "the paper's words, as far as switches and the profile allow",
     "released": "the paper's method, read as the rows show that its authors released",
     "trusted": "a set for use, by rules of ours",
 }

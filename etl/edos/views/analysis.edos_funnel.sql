@@ -13,7 +13,7 @@ WITH counts AS (
   SELECT 1 AS place, 'subtitle files found' AS step, 'files' AS unit, count(*) AS units, 3700000L AS paper
   FROM subtitles.manifest
   UNION ALL SELECT 2, 'read', 'files', count(*), NULL FROM subtitles.files
-  UNION ALL SELECT 3, 'one upload a film', 'files', count(*), NULL FROM subtitles.chosen_uploads
+  UNION ALL SELECT 3, 'uploads chosen', 'files', count(*), NULL FROM subtitles.chosen_uploads
   UNION ALL SELECT 4, 'dialogues between silences', 'dialogues', count(*), 9000000L FROM subtitles.dialogues
   UNION ALL SELECT 5, 'after cleaning', 'dialogues', count(*), 4000000L FROM subtitles.clean_dialogues
   UNION ALL SELECT 6, 'most emotional by weak label', 'dialogues', count(*), 1000000L FROM edos.initial

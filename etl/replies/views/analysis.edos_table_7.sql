@@ -18,9 +18,9 @@
 -- distinct_replies: replies that distinct_1 and distinct_2 are of, as many in all our cells
 -- mean_words: words and marks of a reply, mean
 --
--- Floors of each set: a constant reply, a random training reply, the last turn again, retrieval by TF-IDF and by
--- SBERT. The ceiling is people's reply, whose similarity is 1 by definition. distinct-n is of equally many replies, because
--- it falls with their number; the paper's number is not known.
+-- Floors of each set: a constant reply, a random training reply, the last turn again, retrieval by TF-IDF. The ceiling is
+-- people's reply, whose similarity is 1 by definition. distinct-n is of equally many replies, because it falls with their
+-- number; the paper's number is not known.
 WITH printed AS (
   SELECT place, generator, source, perplexity AS paper_perplexity, distinct_1 AS paper_distinct_1,
          distinct_2 AS paper_distinct_2, similarity AS paper_similarity
