@@ -19,9 +19,9 @@ def adverb_markers(
     """Return markers with their emotions (Emo Pillars G, Table 9).
 
     A marker is an adverb of original utterances of which rewriting removes at least the share ``removed``. A marker
-    belongs to an emotion if the emotion's share among the marker's labels is at least ``share`` and higher than among
-    all labels. Adverbs are words that end in -ly, except listed ones. This rule is ours, as the paper gives none, and
-    misses words such as soon and never.
+    belongs to an emotion if at least the share ``share`` of its occurrences are with the emotion, and the emotion's
+    share among the marker's labels is higher than among all labels. Adverbs are words that end in -ly, except listed
+    ones. This rule is ours, as the paper gives none, and misses words such as soon and never.
 
     Args:
         contextual: ``emo_pillars.contextual_examples``.
@@ -49,32 +49,28 @@ def adverb_markers(
     markers = judged.where(F.col("reason").isNull()).drop("reason")
     beside = original.select("word", F.explode("labels").alias("label"))
     each = (
-        beside.join(F.broadcast(markers.select("word")), "word")
-        .groupBy("word", "label")
+        beside.join(F.broadcast(markers), "word")
+        .groupBy(*markers.columns, "label")
         .agg(F.count("*").alias("with_label"))
     )
     each = each.withColumn("share", F.col("with_label") / F.sum("with_label").over(Window.partitionBy("word")))
     labels = spoken.select(F.explode("labels").alias("label")).groupBy("label").agg(F.count("*").alias("number"))
     overall = labels.withColumn("label_share", F.col("number") / F.sum("number").over(Window.partitionBy(F.lit(0))))
-    belongs = (F.col("share") > F.col("label_share")) & (F.col("share") >= share)
+    belongs = (F.col("share") > F.col("label_share")) & (F.col("with_label") / F.col("occurrences") >= share)
     found = each.join(F.broadcast(overall.drop("number")), "label").withColumn("belongs", belongs).cache()
     with_emotion = found.groupBy("word").agg(F.max("belongs").alias("belongs"))
     without = markers.join(with_emotion, "word", "left").where(~F.coalesce("belongs", F.lit(False)))
     dropped = judged.where(F.col("reason").isNotNull()).select(*dropped_columns("adverb", "word", F.col("reason")))
     dropped = dropped.unionByName(without.select(*dropped_columns("adverb", "word", "of_no_emotion")))
-    rows = (
-        found.where("belongs")
-        .join(markers, "word")
-        .select(
-            "word",
-            "label",
-            "occurrences",
-            "left_in",
-            "removed_share",
-            "with_label",
-            F.round("share", 4).alias("share"),
-            F.round("label_share", 4).alias("label_share"),
-        )
+    rows = found.where("belongs").select(
+        "word",
+        "label",
+        "occurrences",
+        "left_in",
+        "removed_share",
+        "with_label",
+        F.round("share", 4).alias("share"),
+        F.round("label_share", 4).alias("label_share"),
     )
     return Outcome(rows, dropped, rows_in=original.select("word").distinct().count())
 

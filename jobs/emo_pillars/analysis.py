@@ -98,6 +98,7 @@ def emo_pillars_measure_changes(
     writes=tables.MARKERS,
     units=RowAccounting("adverbs", rows_out="count(DISTINCT word)"),
     resources=("emo_pillars/not_adverbs.txt",),
+    version=2,
 )
 def emo_pillars_find_markers(contextual: DataFrame, rules: MarkerRules) -> Outcome:
     """Find the adverbs that rewriting removes, and their emotions (Emo Pillars G, Table 9)."""

@@ -169,7 +169,7 @@ def test_markers_are_what_rewriting_takes_out(spark: SparkSession) -> None:
         row(8, "I barely slept", "I slept", "sadness"),
     ]
     contextual = spark.createDataFrame(rows, CONTEXTUAL_EXAMPLES.schema)
-    found = adverb_markers(contextual, ("family",), removed=0.6, share=0.25, least=3).rows.collect()
+    found = adverb_markers(contextual, ("family",), removed=0.6, share=0.75, least=3).rows.collect()
     assert {(one.word, one.label, one.removed_share) for one in found} == {
         ("horribly", "anger", 0.8),
         ("safely", "caring", 1.0),
