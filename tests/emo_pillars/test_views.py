@@ -21,7 +21,7 @@ ROWS = {
     "('utterances of one emotion', 'joy', 10L, 0.3D, 0.1D, 0.6D, 'm') "
     "AS t(kind, label, pairs, mean, deviation, percentile_99, model)",
     "emo_pillars.changes": "SELECT 20 + id AS utterance_tokens, CAST(60 + 10 * id AS int) AS partial_ratio, "
-    "0.75D AS utterance_similarity FROM range(3)",
+    "0.7D + 0.05D * id AS utterance_similarity FROM range(3)",
     "emo_pillars.topics": "SELECT * FROM VALUES ('joy', 1, 25, array('song', 'hall'), array('We sang')), "
     "('joy', 2, 2, array('sea'), array('Waves')), ('joy', 3, 1, array('tea'), array('Tea')) "
     "AS t(emotion, topic, utterances, keywords, examples)",
@@ -169,6 +169,17 @@ def test_cost_is_projected(views: StandIns) -> None:
     assert {row.step for row in views.ask("llm.generations")} == {"emo_pillars_actors"}
 
 
+def test_the_papers_cost_stands_beside_models_of_emo_pillars_alone(spark: SparkSession, views: StandIns) -> None:
+    other = ROWS["llm.emo_pillars_actors"].replace("'m' AS model", "'other' AS model")
+    views.give("llm.augesc_augmenter", spark.sql(other))
+    found = {row.model: row for row in views.ask("llm_cost") if row.step == "all"}
+    assert {model: (row.prompts, row.paper_prompts, row.paper_hours) for model, row in found.items()} == {
+        "m": (4, 700_000, 450),
+        "other": (4, None, None),
+    }
+    assert found["other"].projected_hours is None
+
+
 def test_similarities_and_changes_stand_beside_the_papers(views: StandIns) -> None:
     found = {row.kind: row for row in views.ask("emo_pillars_similarity")}
     assert len(found) == 6
@@ -190,6 +201,8 @@ def test_similarities_and_changes_stand_beside_the_papers(views: StandIns) -> No
     assert changed["tokens of an utterance"] == (21, 20)
     assert changed["partial Levenshtein ratio, percent, mean"] == (70, 66)
     assert changed["utterance and rewritten one, similarity, mean"] == (0.75, 0.78)
+    assert changed["utterance and rewritten one, similarity, 99 % do not exceed"] == (0.8, 1.0)
+    assert changed["context and cleaned context, similarity, 99 % do not exceed"] == (None, 1.0)
     assert changed["tokens of a context"] == (None, 145)
     assert changed["tokens of a plot"] == (800, 823)
 

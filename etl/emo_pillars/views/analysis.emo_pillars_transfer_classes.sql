@@ -13,9 +13,9 @@
 -- support: test rows of the class, summed over trials; null for std
 -- gain_over_plain: f1 above that of the plain encoder tuned on the task; null: it itself, or not tuned
 -- gain_over_goemotions: f1 above that of the model of the GoEmotions paper; null: other tasks
--- paper_precision: precision that the paper prints, of GoEmotions alone
--- paper_recall: recall that the paper prints, of GoEmotions alone
--- paper_f1: F1 that the paper prints, of GoEmotions alone
+-- paper_precision: precision that the paper prints of its tuned RoBERTa, beside each model on GoEmotions
+-- paper_recall: recall of the same model
+-- paper_f1: F1 of the same model
 -- goemotions_f1: F1 of the model of the GoEmotions paper; null: other tasks
 -- paper_gain: paper_f1 above goemotions_f1
 -- always_f1: floor: F1 of giving every row the class; null for std

@@ -9,9 +9,9 @@
 -- seconds: seconds, summed over prompts; of a server the time that each waited, many at once
 -- clock_seconds: seconds that the stage's runs with the model took; null: no run is known
 -- seconds_a_prompt: seconds over prompts
--- paper_prompts: prompts of the steps in the paper; null: a step that it does not have
+-- paper_prompts: prompts of the steps in the paper; null: a step that it does not have, or a model that was not asked for Emo Pillars
 -- projected_hours: hours for the paper's number of prompts, by clock_seconds if known, else seconds
--- paper_hours: GPU hours that the paper took for these steps; null for one step
+-- paper_hours: GPU hours that the paper took for these steps; null for one step, and where paper_prompts is null
 -- cost: cost of the tokens, by prices.million_tokens; null: a model without prices
 -- projected_cost: cost for the paper's number of prompts; null: a model without prices, or a step that the paper does not have
 --
@@ -43,9 +43,10 @@ WITH clock AS (
          sum(answer_tokens), sum(seconds), sum(clock_seconds), sum(cost), CAST(sum(paper.prompts) AS bigint), 200L
   FROM timed JOIN analysis.emo_pillars_paper_prompts AS paper ON timed.step = paper.step GROUP BY 1, model
   UNION ALL
-  SELECT 'all', model, sum(prompts), sum(errors), sum(prompt_tokens), sum(answer_tokens), sum(seconds), sum(clock_seconds),
-         sum(cost), 700000L, 450L
-  FROM timed GROUP BY model
+  SELECT 'all', model, sum(timed.prompts), sum(errors), sum(prompt_tokens), sum(answer_tokens), sum(seconds),
+         sum(clock_seconds), sum(cost), CASE WHEN count(paper.step) > 0 THEN 700000L END,
+         CASE WHEN count(paper.step) > 0 THEN 450L END
+  FROM timed LEFT JOIN analysis.emo_pillars_paper_prompts AS paper ON timed.step = paper.step GROUP BY model
 )
 SELECT step, model, prompts, errors, prompt_tokens, answer_tokens, round(seconds, 1) AS seconds,
        round(clock_seconds, 1) AS clock_seconds,
