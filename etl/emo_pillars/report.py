@@ -208,7 +208,7 @@ def changes(findings: Findings) -> "Markup | str":
         return ""
     note = (
         "Tokens are NLTK's words and punctuation marks. The partial ratio is difflib's, as in fuzzywuzzy without its "
-        "extension."
+        "extension for texts under 200 characters."
     )
     return pages.compared(rows, "measure") + pages.paragraph(note, "quiet")
 

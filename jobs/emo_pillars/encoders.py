@@ -85,7 +85,7 @@ def emo_pillars_intra_dataset(answers: DataFrame) -> Outcome:
     shows="the file `emo_pillars.embeddings`",
 )
 def emo_pillars_export_embeddings(files: SentenceFiles, run: StageRun) -> None:
-    """Export the context-less model's embeddings of dialogues' sentences in CORECT's format (Emo Pillars 5.1.4)."""
+    """Export the context-less model's embeddings of dialogues' sentences for CORECT (Emo Pillars 5.1.4)."""
     from etl.emo_pillars.training.sentence_embeddings import export_embeddings
 
     export_embeddings(run, files)
