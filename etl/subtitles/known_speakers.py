@@ -219,8 +219,8 @@ def known_pairs(episodes: Iterator[Episode]) -> pd.DataFrame:
     """Return the labelled pairs of adjacent sentences of episodes, read as the reader of ``.srt`` reads them.
 
     Between two cues the speaker changes where their speakers differ, if both are known, no more than 5 s lie between
-    them, and a script that the file is aligned with has their utterances side by side. Within a cue a dash tells.
-    A pair of which a cue of several speakers is part has no known truth; its label is null.
+    them, and a script that the file is aligned with has their utterances side by side. Within a cue a dash tells,
+    in a file that has any. A pair of which a cue of several speakers is part has no known truth; its label is null.
 
     Returns:
         The columns of ``turn_pairs.PAIRS`` that are known: source, split_group (series/episode), left_text, right_text,
@@ -239,7 +239,8 @@ def _episode_pairs(episode: Episode) -> pd.DataFrame:
     gap = lines.silence_ms[right]
     label = np.full(len(right), -1)
     within = lines.same_block[right]
-    label[within] = lines.dash[right][within]
+    dashes = lines.dash[right][within]
+    label[within] = dashes if dashes.any() else -1
     for place in np.flatnonzero(~within):
         before, after = int(lines.block_last[right[place] - 1]) - 1, int(lines.block_first[right[place]]) - 1
         if before >= 0 and after == before + 1 < len(cues) and not several[before] and not several[after]:

@@ -47,9 +47,12 @@ CASES = {
         [cue(0, 1, "I was late.", "ANN"), cue(1, 2, "The mill was shut.", "ANN")],
         [(BETWEEN_CUES, "I was late .", "The mill was shut .", 0, 0.0)],
     ),
-    "two sentences of a cue": (
-        [cue(0, 2, "I was late. The mill was shut.", "ANN")],
-        [(WITHIN_CUES, "I was late .", "The mill was shut .", 0, None)],
+    "two sentences of a cue, where another cue has dashes": (
+        [cue(0, 2, "I was late. The mill was shut.", "ANN"), cue(9, 11, "- You came.  - I did.", "ANN")],
+        [
+            (WITHIN_CUES, "I was late .", "The mill was shut .", 0, None),
+            (WITHIN_CUES, "You came .", "I did .", 1, None),
+        ],
     ),
     "two speakers of a cue, whose neighbours are not known": (
         [cue(0, 2, "- You came.  - I did.", "ANN"), cue(2, 3, "Sit down.", "ANN")],
@@ -69,6 +72,10 @@ CASES = {
     "a sentence that goes on is no border": (
         [cue(0, 1, "I was on the", "ANN"), cue(1, 2, "way to the mill.", "ANN")],
         [],
+    ),
+    "without a dash in the file nothing is known within a cue": (
+        [cue(0, 2, "Were you there? I was not.", "ANN"), cue(2, 3, "Nor was I.", "BEN")],
+        [(BETWEEN_CUES, "I was not .", "Nor was I .", 1, 0.0)],
     ),
     "cues out of order": (
         [cue(1, 2, "At the mill.", "BEN"), cue(0, 1, "Where were you?", "ANN")],
