@@ -180,7 +180,13 @@ def augesc_card(about: About, views: Mapping[str, Sequence[Mapping[str, Any]]], 
             (row["source"], row["judges"], row["queries"]) for row in views.get("augesc_query_filters", ())
         ),
         requirements=table_rows(
-            (row["source"], row["requirement"].replace("_", " "), row["percent"], row["paper_percent"])
+            (
+                row["source"],
+                row["requirement"].replace("_", " "),
+                row["percent"],
+                row["strict_percent"],
+                row["paper_percent"],
+            )
             for row in views.get("augesc_table_1", ())
             if row["method"] == "augmenter" and row["percent"] is not None
         ),

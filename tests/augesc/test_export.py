@@ -63,8 +63,12 @@ def test_exports_are_read_as_esconv_is(spark: SparkSession, tmp_path: Path) -> N
 def test_the_card_has_our_figures_and_the_papers() -> None:
     views = {
         "augesc_table_1": [
-            {"method": "augmenter", "source": "ed", "requirement": "role_words", "percent": 2.5, "paper_percent": 2.4},
-            {"method": "untuned", "source": "ed", "requirement": "balance", "percent": 9.9, "paper_percent": 0.2},
+            {"method": "augmenter", "source": "ed", "requirement": "role_words"}
+            | {"percent": 2.5, "strict_percent": 3.1, "paper_percent": 2.4},
+            {"method": "augmenter", "source": "reddit", "requirement": "format"}
+            | {"percent": 0.5, "strict_percent": None, "paper_percent": 0.7},
+            {"method": "untuned", "source": "ed", "requirement": "balance"}
+            | {"percent": 9.9, "strict_percent": 9.9, "paper_percent": 0.2},
         ],
         "augesc_table_2": [
             {"data_set": "ed", "role": "both", "measure": "sessions", "value": 41.0, "paper": 53_000.0},
@@ -77,7 +81,8 @@ def test_the_card_has_our_figures_and_the_papers() -> None:
     assert head["license"] == "cc-by-nc-4.0"
     assert "subtitles" not in head["tags"]
     assert head["configs"][0]["data_files"][0]["path"] == "jsonl/train-*.jsonl.gz"
-    assert "| ed | role words | 2.5 | 2.4 |" in card
+    assert "| ed | role words | 2.5 | 3.1 | 2.4 |" in card
+    assert "| reddit | format | 0.5 | – | 0.7 |" in card
     assert "balance" not in card
     assert "102" not in card
     assert "| train | 40 |" in card
