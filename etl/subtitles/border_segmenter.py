@@ -301,11 +301,10 @@ def fit_logistic(features: Ragged, label: np.ndarray, weight: np.ndarray, start:
     from scipy.optimize import minimize
     from scipy.sparse import csr_matrix
 
-    size = len(start.weights)
-    shape = (len(features), size)
-    matrix = csr_matrix(
-        (np.ones(len(features.values), np.float32), buckets(features, size), features.offsets.copy()), shape
-    )
+    # Other weights stay as they are, and cost most of the time where there are few pairs.
+    used, column = np.unique(buckets(features, len(start.weights)), return_inverse=True)
+    ones = np.ones(len(column), np.float32)
+    matrix = csr_matrix((ones, column, features.offsets.copy()), (len(features), len(used)))
     matrix.sum_duplicates()
     transposed = matrix.T.tocsr()
     base = start.log_odds(features)
@@ -317,8 +316,10 @@ def fit_logistic(features: Ragged, label: np.ndarray, weight: np.ndarray, start:
         value = float(weight @ np.logaddexp(0, -margin) + PENALTY / 2 * moved[:-1] @ moved[:-1])
         return value, np.append(transposed @ slope.astype(np.float32) + PENALTY * moved[:-1], slope.sum())
 
-    found = minimize(loss, np.zeros(size + 1), jac=True, method="L-BFGS-B", options={"maxiter": MAX_ITERATIONS})
-    return LinearModel((start.weights + found.x[:-1]).astype(np.float32), start.intercept + float(found.x[-1]))
+    found = minimize(loss, np.zeros(len(used) + 1), jac=True, method="L-BFGS-B", options={"maxiter": MAX_ITERATIONS})
+    weights = start.weights.copy()
+    weights[used] += found.x[:-1].astype(np.float32)
+    return LinearModel(weights, start.intercept + float(found.x[-1]))
 
 
 def no_start(language: str) -> BorderSegmenter:
