@@ -2,6 +2,8 @@
 PYTHON ?= $(shell command -v python3.11 || command -v python3.12 || command -v python3)
 VENV ?= .venv
 BIN := $(VENV)/bin
+# Many container images set it. Then nothing that is compiled is kept: each process takes 10 s longer to import PyTorch and the rest.
+unexport PYTHONDONTWRITEBYTECODE
 # Three test processes: small Spark jobs wait a third of their time, so that three keep two cores busy.
 TOGETHER := -n 3 --dist loadfile --no-loadscope-reorder
 READY := $(VENV)/.installed
