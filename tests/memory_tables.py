@@ -6,10 +6,11 @@
 import json
 import tempfile
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import pytest
 from pyspark.sql import DataFrame, SparkSession
@@ -24,9 +25,16 @@ from tests.frames import computed
 
 @dataclass
 class Kept:
-    """One table: its rows, the metadata of its commits, and where its newest version is a Parquet folder."""
+    """One table: its rows, the metadata of its commits, and where its newest version is a Parquet folder.
+
+    Attributes:
+        told: the rows that were written one by one; None where others are in the table, too.
+        pending: those of them that are not in the frame yet.
+    """
 
     rows: DataFrame
+    told: list[dict[str, Any]] | None = field(default_factory=list)
+    pending: list[dict[str, Any]] = field(default_factory=list)
     commits: list[str] = field(default_factory=list)
     written: tuple[int, str] = (-1, "")
 
@@ -54,7 +62,26 @@ class MemoryTables(SparkTables):
         self.kept[table.name] = Kept(self.no_rows(table))
 
     def read(self, table: Table) -> DataFrame:
-        return self.kept[table.name].rows.select("*") if self.exists(table) else self.no_rows(table)
+        if not self.exists(table):
+            return self.no_rows(table)
+        own = self.kept[table.name]
+        if own.pending:
+            values = [tuple(row.values()) for row in own.pending]
+            own.rows = computed(own.rows.unionByName(self.spark.createDataFrame(values, table.schema)).coalesce(1))
+            own.pending = []
+        return own.rows.select("*")
+
+    def rows(self, table: Table) -> list[dict[str, Any]]:
+        told = self.kept[table.name].told if self.exists(table) else []
+        return super().rows(table) if told is None else list(told)
+
+    def write_row(self, table: Table, row: Mapping[str, Any], metadata: str) -> None:
+        own = self.kept[table.name]
+        values = {name: row[name] for name in table.columns}
+        own.pending.append(values)
+        if own.told is not None:
+            own.told.append(values)
+        own.commits.append(metadata)
 
     def write(self, table: Table, rows: DataFrame, commit: Commit) -> None:
         if (commit.once is not None and commit.once in self.once) or (commit.skip_empty and rows.isEmpty()):
@@ -102,9 +129,10 @@ class MemoryTables(SparkTables):
 
     def _put(self, table: Table, rows: DataFrame, metadata: str) -> None:
         selected = rows.select(*[rows[one.name].cast(one.dataType).alias(one.name) for one in table.schema])
-        checked = computed(selected)
+        checked = computed(selected.coalesce(1))
         own = self.kept.setdefault(table.name, Kept(checked))
         own.rows = checked
+        own.told = None
         own.commits.append(metadata)
 
 
