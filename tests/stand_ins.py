@@ -28,6 +28,7 @@ class StandIns:
         self.made: set[str] = set()
         self.current: set[str] = set()  # views over the tables as they are
         self.given: dict[str, DataFrame] = {}
+        self.in_arrow: dict[str, pa.Table] = {}
         names = sorted((*TABLES, *self.views), key=len, reverse=True)
         self._names = re.compile(rf"\b(?:{'|'.join(map(re.escape, names))})\b")
 
@@ -37,6 +38,7 @@ class StandIns:
         every = empty.unionByName(rows, allowMissingColumns=True).select(*empty.columns)
         every.createOrReplaceTempView(self._here(table))
         self.given[table] = every
+        self.in_arrow.pop(table, None)
         if table in self.made:
             self.current.clear()
         self.made.add(table)
@@ -66,7 +68,9 @@ class StandIns:
             for table in tables:
                 add_empty(connection, table.name)
                 if (given := self.given.get(table.name)) is not None:
-                    connection.register("given", as_arrow(given))
+                    if table.name not in self.in_arrow:
+                        self.in_arrow[table.name] = as_arrow(given)
+                    connection.register("given", self.in_arrow[table.name])
                     connection.execute(f"INSERT INTO {table.name} BY NAME SELECT * FROM given")
             for view in views:
                 connection.execute(f"CREATE VIEW {view} AS {duckdb_view(view, views[view].sql)}")
@@ -90,7 +94,7 @@ class StandIns:
             self.spark.catalog.dropTempView(self._here(name))
 
     def _here(self, name: str) -> str:
-        return f"stand_in_{name.replace('.', '_')}"
+        return f"stand_in_{id(self)}_{name.replace('.', '_')}"
 
 
 def as_arrow(frame: DataFrame) -> pa.Table:
