@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
+import pyarrow.dataset as ds
 import pytest
-from datasets import load_dataset
 from pyspark.sql import SparkSession
 
 from conf.errors import InputError
@@ -25,10 +25,12 @@ def work(place: PipelineContext) -> list[str]:
     return run_stages(place, chosen(all_stages(), to=ENDS))
 
 
-def test_the_path_runs_and_then_has_nothing_to_do(
-    spark: SparkSession, settings: dict[str, str], tmp_path: Path
-) -> None:
-    place = PipelineContext(spark, load_settings("local", [], [f"{key}={value}" for key, value in settings.items()]))
+def context(spark: SparkSession, settings: dict[str, str]) -> PipelineContext:
+    return PipelineContext(spark, load_settings("local", [], [f"{key}={value}" for key, value in settings.items()]))
+
+
+def test_each_stage_of_the_path_runs(spark: SparkSession, settings: dict[str, str], tmp_path: Path) -> None:
+    place = context(spark, settings)
     assert len(work(place)) == 11
     read = place.lakehouse.read
     written = [stage.writes for stage in chosen(all_stages(), to=ENDS) if isinstance(stage.writes, Table)]
@@ -50,14 +52,22 @@ def test_the_path_runs_and_then_has_nothing_to_do(
     exported = tmp_path / "lakehouse" / "exports" / "augesc"
     assert {path.name for path in exported.iterdir()} >= {"README.md", "export.json", "jsonl", "parquet"}
     assert "2 emotional support conversations" in (exported / "README.md").read_text("utf-8")
-    opened = load_dataset(str(exported), cache_dir=str(tmp_path / "cache"))
+    assert ds.dataset(exported / "parquet").count_rows() == 2
+    strict = {**settings, "augesc.reading": "paper"}
+    (measure,) = chosen(all_stages(), only="augesc_measure_texts")
+    assert "augesc.reading" in str(context(spark, strict).plan(measure).why)
+
+
+@pytest.mark.long
+def test_the_path_then_has_nothing_to_do(spark: SparkSession, settings: dict[str, str], tmp_path: Path) -> None:
+    from datasets import load_dataset
+
+    place = context(spark, settings)
+    work(place)
+    opened = load_dataset(str(tmp_path / "lakehouse" / "exports" / "augesc"), cache_dir=str(tmp_path / "cache"))
     assert sum(len(rows) for rows in opened.values()) == 2
     assert work(place) == ["augesc_export"]  # it looks, and writes nothing
-    strict = [f"{key}={value}" for key, value in {**settings, "augesc.reading": "paper"}.items()]
-    (measure,) = chosen(all_stages(), only="augesc_measure_texts")
-    assert "augesc.reading" in str(PipelineContext(spark, load_settings("local", [], strict)).plan(measure).why)
-    looser = {**settings, "augesc.filters.least_utterances": "2"}
-    again = PipelineContext(spark, load_settings("local", [], [f"{key}={value}" for key, value in looser.items()]))
+    again = context(spark, {**settings, "augesc.filters.least_utterances": "2"})
     ran = work(again)
     assert {*ran[:2]} == {"augesc_check_texts", "augesc_check_paper_reading"}
     assert "augesc_measure_texts" not in ran
@@ -65,7 +75,6 @@ def test_the_path_runs_and_then_has_nothing_to_do(
 
 
 def test_a_folder_that_is_not_there_is_said_in_one_line(spark: SparkSession, settings: dict[str, str]) -> None:
-    missing = {**settings, "augesc.sessions": "nowhere"}
-    place = PipelineContext(spark, load_settings("local", [], [f"{key}={value}" for key, value in missing.items()]))
+    place = context(spark, {**settings, "augesc.sessions": "nowhere"})
     with pytest.raises(InputError, match="nowhere"):
-        work(place)
+        run_stages(place, chosen(all_stages(), only="augesc_read_sessions"))
