@@ -1,17 +1,35 @@
 """Emo Pillars' analysis: similarities, changes, topics, markers (Emo Pillars 7, G, H)."""
 
+from pathlib import Path
+from typing import Any
+
 import numpy as np
 import pytest
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
+from conf.settings import Settings, load_settings
 from etl.common.hashes import text_hash
 from etl.emo_pillars import samples, steps
 from etl.emo_pillars.markers import adverb_markers
-from etl.emo_pillars.settings import Samples
-from etl.emo_pillars.similarities import changes, counts_of_samples, nearest_to, partial_ratio, summarised
+from etl.emo_pillars.settings import TopicQuery
+from etl.emo_pillars.similarities import partial_ratio
 from etl.emo_pillars.tables import CONTEXTUAL_EXAMPLES, EXAMPLES
 from etl.emo_pillars.topics import communities, keywords, topics_of
+from etl.pipeline.model_loader import ResolvedModel
+from etl.pipeline.stages import Stage
+from jobs.emo_pillars.analysis import (
+    emo_pillars_compare_texts,
+    emo_pillars_embed_texts,
+    emo_pillars_find_markers,
+    emo_pillars_find_topics,
+    emo_pillars_group_markers,
+    emo_pillars_measure_changes,
+    emo_pillars_query_topic,
+)
+from jobs.emo_pillars.evaluation import emo_pillars_export_evaluation, emo_pillars_prepare_evaluation
+from tests.frames import computed
+from tests.stages import called, stage_run
 from udfs.pair_similarities import BINS, BLOCK, counted, pair_counts
 
 RANDOM = np.random.default_rng(3)
@@ -74,6 +92,9 @@ def test_topics_are_communities_and_the_same_every_time() -> None:
     assert keywords(["", ""]) == [[], []]
 
 
+QUERY = TopicQuery().topic_query
+
+
 def example(name: str, actor: str, plot: str, label: str, utterance: str) -> tuple[object, ...]:
     return (name, plot, actor, "A", utterance, label, [(label, 1.0)], True, "train")
 
@@ -109,19 +130,41 @@ def made(spark: SparkSession) -> dict[str, DataFrame]:
         "y x": [0.6, 0.8],
         "cx": [1.0, 0.0],
         "cy": [0.8, 0.6],
+        QUERY: [0.0, 1.0],
     }
     embeddings = spark.createDataFrame(
         [(text, "m", vector, None) for text, vector in vectors.items()],
         "text string, model string, embedding array<float>, error string",
     ).withColumn("text_hash", text_hash(F.col("text")))
-    return {"examples": examples, "contexts": contexts, "contextual": contextual, "embeddings": embeddings.cache()}
+    frames = {"examples": examples, "contexts": contexts, "contextual": contextual, "embeddings": embeddings}
+    return {name: computed(frame) for name, frame in frames.items()}
 
 
-def test_comparisons_of_samples(spark: SparkSession, made: dict[str, DataFrame]) -> None:
-    sizes = Samples(utterances=9, pairs=9, plots=9)
+@pytest.fixture(scope="module")
+def settings(tmp_path_factory: pytest.TempPathFactory) -> Settings:
+    own = {"topic_emotion": "neutral", "marker_count": 3}
+    values = {f"emo_pillars.analysis.{name}": value for name, value in own.items()}
+    return load_settings("local", [], {**values, "lakehouse.root": str(tmp_path_factory.mktemp("lakehouse"))})
+
+
+def result(stage: Stage, settings: Settings, *frames: DataFrame) -> Any:
+    """What a stage's function makes of tables, with the vectors of the model m."""
+    models = {"analysis_encoder": ResolvedModel(Path(), "m")}
+    return called(stage, stage_run(frames[0].sparkSession, settings, models=models), settings, *frames)
+
+
+def test_each_text_of_the_samples_is_embedded_once(made: dict[str, DataFrame], settings: Settings) -> None:
+    frames = [made[name] for name in ("examples", "contextual", "contexts")]
+    run = stage_run(frames[0].sparkSession, settings)
+    texts = emo_pillars_embed_texts.units_of_work(frames, settings, run).collect()
+    assert sorted(row.text for row in texts) == sorted([QUERY, "cx", "cy", "x", "x y", "y", "y x", "z"])
+
+
+def test_comparisons_of_samples(made: dict[str, DataFrame], settings: Settings) -> None:
     frames = (made[name] for name in ("examples", "contextual", "contexts", "embeddings"))
-    counts = counts_of_samples(*frames, "m", sizes, "neutral")
-    found = {(row.kind, row.label): row for row in summarised(counts, "m").collect()}
+    outcome = result(emo_pillars_compare_texts, settings, *frames)
+    found = {(row.kind, row.label): row for row in outcome.rows.collect()}
+    assert outcome.rows_in == sum(row.pairs for row in found.values())
     assert {key: row.pairs for key, row in found.items()} == {
         (samples.UTTERANCES, ""): 10,
         (samples.NEUTRALS, ""): 3,
@@ -139,26 +182,41 @@ def test_comparisons_of_samples(spark: SparkSession, made: dict[str, DataFrame])
     assert found[samples.NEUTRALS, ""].mean == pytest.approx(-1 / 3, abs=1e-4)
 
 
-@pytest.mark.slow
-def test_what_changed_and_what_is_near(made: dict[str, DataFrame]) -> None:
-    rows = {
-        row.utterance_id: row
-        for row in changes(made["contextual"], made["contexts"], made["embeddings"], "m", 9).collect()
-    }
+def test_what_changed_and_what_is_near(made: dict[str, DataFrame], settings: Settings) -> None:
+    frames = (made[name] for name in ("contextual", "contexts", "embeddings"))
+    changed = result(emo_pillars_measure_changes, settings, *frames)
+    assert changed.rows_in == 2
+    rows = {row.utterance_id: row for row in changed.rows.collect()}
     first = rows["u3"]
     second = rows["u4"]
     assert (first.utterance_tokens, first.rewritten_tokens, first.partial_ratio) == (2, 1, 100)
     assert (first.utterance_similarity, first.context_similarity) == (1.0, 0.8)
     assert (second.utterance_similarity, second.context_similarity, second.partial_ratio) == (1.0, 1.0, 100)
-    near = nearest_to("y", made["examples"], made["embeddings"], "m", 2).collect()
-    assert [(row["rank"], row.utterance_id, row.similarity, row.labels) for row in near] == [
+    near = result(emo_pillars_query_topic, settings, made["examples"], made["embeddings"]).rows.collect()
+    assert len(near) == 5
+    assert [(row["rank"], row.utterance_id, row.similarity, row.labels) for row in near[:2]] == [
         (1, "u2", 1.0, ["neutral"]),
         (2, "u4", 0.8, ["joy"]),
     ]
 
 
-@pytest.mark.slow
-def test_markers_are_what_rewriting_takes_out(spark: SparkSession) -> None:
+def test_topics_are_those_of_one_emotion(made: dict[str, DataFrame], settings: Settings) -> None:
+    outcome = result(emo_pillars_find_topics, settings, made["examples"], made["embeddings"])
+    assert outcome.rows_in == 3
+    assert sorted(row.examples for row in outcome.rows.collect()) == [["x"], ["y"], ["z"]]
+
+
+def test_labels_are_checked_on_a_page(made: dict[str, DataFrame], settings: Settings) -> None:
+    tasks = result(emo_pillars_prepare_evaluation, settings, made["contextual"])
+    assert tasks.rows_in == 2
+    assert {row.utterance_id for row in tasks.rows.collect()} == {"u3", "u4"}
+    result(emo_pillars_export_evaluation, settings, tasks.rows)
+    (page,) = Path(settings.lakehouse.root).glob("annotation/*/annotate.html")
+    text = page.read_text("utf-8")
+    assert all(row.item_id in text and row.utterance_id not in text for row in tasks.rows.collect())
+
+
+def test_markers_are_what_rewriting_takes_out(spark: SparkSession, settings: Settings) -> None:
     def row(n: int, utterance: str, rewritten: str, *labels: str) -> tuple[object, ...]:
         return (f"u{n}", "p", "a", "A", "c", utterance, rewritten, labels[0], [(one, 1.0) for one in labels], "train")
 
@@ -169,7 +227,8 @@ def test_markers_are_what_rewriting_takes_out(spark: SparkSession) -> None:
         row(8, "I barely slept", "I slept", "sadness"),
     ]
     contextual = spark.createDataFrame(rows, CONTEXTUAL_EXAMPLES.schema)
-    found = adverb_markers(contextual, ("family",), removed=0.6, share=0.75, least=3).rows.collect()
+    markers = computed(adverb_markers(contextual, ("family",), removed=0.6, share=0.75, least=3).rows)
+    found = markers.collect()
     assert {(one.word, one.label, one.removed_share) for one in found} == {
         ("horribly", "anger", 0.8),
         ("safely", "caring", 1.0),
@@ -178,3 +237,7 @@ def test_markers_are_what_rewriting_takes_out(spark: SparkSession) -> None:
     horribly = next(one for one in found if one.word == "horribly")
     assert (horribly.occurrences, horribly.left_in, horribly.with_label, horribly.share) == (5, 1, 4, 0.8)
     assert horribly.label_share == pytest.approx(4 / 12, abs=1e-4)
+    by_default = result(emo_pillars_find_markers, settings, contextual).rows.collect()
+    assert {(one.word, one.label) for one in by_default} > {(one.word, one.label) for one in found}
+    grouped = result(emo_pillars_group_markers, settings, markers).rows.collect()
+    assert {tuple(row.emotions) for row in grouped} == {("caring", "fear")}

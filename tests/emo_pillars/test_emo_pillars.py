@@ -5,12 +5,13 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import pyarrow.dataset as ds
 import pytest
 import yaml
-from datasets import load_dataset
 from pyspark.sql import DataFrame, SparkSession
 
 from conf.settings import Settings, load_settings
+from etl.emo_pillars.steps import SYNTHESIS
 from etl.pipeline.planner import PipelineContext, chosen
 from etl.pipeline.progress import Progress
 from etl.pipeline.runner import run_stage
@@ -162,17 +163,15 @@ def test_contexts_and_rewritten_utterances(place: PipelineContext) -> None:
     assert "The oil is in the shed beside the door." not in rows
 
 
-def test_the_export_has_every_example_with_its_requests(place: PipelineContext, tmp_path: Path) -> None:
+def test_the_export_has_every_example_with_its_requests(place: PipelineContext) -> None:
     assert work(place, "emo_pillars_export") == ["emo_pillars_export"]
     folder = Path(place.settings.lakehouse.root) / "exports" / "emo-pillars"
-    opened = load_dataset(str(folder), cache_dir=str(tmp_path))
-    rows = {row["utterance_id"]: row for part in opened.values() for row in part}
+    rows = {row["utterance_id"]: row for row in ds.dataset(folder / "parquet").to_table().to_pylist()}
     assert len(rows) == table(place, "emo_pillars.examples").count()
     with_context = [row for row in rows.values() if row["context"] is not None]
     assert len(with_context) == table(place, "emo_pillars.contextual_examples").count()
     asked = {one["request_id"] for row in rows.values() for one in row["requests"]}
-    register_views(place, "llm.generations")
-    answered = {row.request_id for row in place.spark.table("llm.generations").select("request_id").collect()}
+    answered = {row.request_id for step in SYNTHESIS for row in table(place, step.answers.name).collect()}
     assert asked <= answered
     ship = next(row for row in rows.values() if row["utterance"].startswith("Tomorrow the ship"))
     assert (ship["primary_raw_label"], ship["primary_was_mapped"]) == ("hope", True)
@@ -214,6 +213,7 @@ def test_another_threshold_needs_no_model(
     assert {prompt_of(body) for body in server.asked} == before
 
 
+@pytest.mark.long
 def test_views_show_answers_cost_and_scale(place: PipelineContext, server: RecordedServer, spark: SparkSession) -> None:
     names = ("scale", "labels", "yield")
     register_views(place, "llm.generations", "llm_cost", *(f"emo_pillars_{name}" for name in names))
@@ -280,6 +280,7 @@ def test_a_stopped_run_goes_on(spark: SparkSession, tmp_path: Path) -> None:
     assert len(answered) <= 4 + 3 - kept
 
 
+@pytest.mark.long
 def test_the_analysis_and_its_report(place: PipelineContext, spark: SparkSession) -> None:
     place = PipelineContext(spark, place.settings)
     ran = work(place, "emo_pillars_report,emo_pillars_export_evaluation")

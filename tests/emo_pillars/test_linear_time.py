@@ -18,6 +18,7 @@ UNITS = [*SIGNS, *'level_;score;(no_;#_\t;|-;,_A;1._;-_;**a;~~a;>_;//;{";Joy:_;j
 STARTS = ("", "1. joy ", "(")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("step", [*SYNTHESIS, *NAMING], ids=lambda step: step.name)
 def test_an_answer_of_one_kind_takes_linear_time(step) -> None:  # type: ignore[no-untyped-def]
     rules = Rules(prompt(f"emo_pillars/{step.name}"), OURS.known_names, QualitySettings())
