@@ -232,6 +232,28 @@ def test_plots_in_two_splits_are_refused(learned: PipelineContext, tmp_path: Pat
         run(place, emo_pillars_answer_tests)
 
 
+def arms(place: PipelineContext, stage: Stage, table: Table) -> set[tuple[Any, ...]]:
+    """The trials of a stage, before any is done."""
+    own = stage_run(place.spark, place.settings, model_folder(place.settings), stage, place.plan(stage).models)
+    planned = stage.units_of_work([place.lakehouse.read(table)], place.settings, own)
+    return {(row.model, row.tuned, row.variant) for row in planned.collect()}
+
+
+def test_each_transfer_plans_its_trials(learned: PipelineContext) -> None:
+    assert arms(learned, emo_pillars_transfer_emocontext, EMOCONTEXT) == {
+        (PLAIN, True, "kept"),
+        (FULL, False, None),
+        (FULL, True, "kept"),
+        (FULL, True, "relabelled"),
+        (FULL, True, "typed"),
+    }
+    three = {(PLAIN, True, None), (LESS, True, None), (LESS, False, None)}
+    assert arms(learned, emo_pillars_transfer_goemotions, GOEMOTIONS) == three
+    alone = again(learned, emo_pillars__transfer__encoders=[])
+    assert arms(alone, emo_pillars_compare_encoders, EXAMPLES) == {(PLAIN, True, None)}
+
+
+@pytest.mark.long
 def test_transfer_begins_without_a_model_and_goes_on_with_one(learned: PipelineContext) -> None:
     without = again(learned, models__emo_pillars_contextless=None)
     run(without, emo_pillars_transfer_goemotions)
@@ -257,6 +279,7 @@ def test_transfer_begins_without_a_model_and_goes_on_with_one(learned: PipelineC
     assert gains[LESS] is not None
 
 
+@pytest.mark.long
 def test_encoders_are_compared_on_the_synthetic_data(learned: PipelineContext, tmp_path: Path) -> None:
     other = f"file:{tiny_encoder(tmp_path / 'other')}"
     place = again(learned, emo_pillars__transfer__encoders=[other])
@@ -282,6 +305,7 @@ def test_an_isear_fold_is_held_out_and_all_reports_without_tuning(learned: Pipel
     assert len(isear_rows(reports, Arm(LESS, False), transfer).rows["test"]) == 36
 
 
+@pytest.mark.long
 def test_emocontext_is_learned_in_context_and_the_views_show_it(spark: SparkSession, learned: PipelineContext) -> None:
     need = learned.plan(emo_pillars_transfer_emocontext)
     stage = emo_pillars_transfer_emocontext
@@ -289,14 +313,6 @@ def test_emocontext_is_learned_in_context_and_the_views_show_it(spark: SparkSess
     own = stage_run(spark, settings, model_folder(settings), stage, need.models)
     dialogues = learned.lakehouse.read(EMOCONTEXT)
     planned = stage.units_of_work([dialogues], settings, own)
-    arms = {(row.model, row.tuned, row.variant) for row in planned.collect()}
-    assert arms == {
-        (PLAIN, True, "kept"),
-        (FULL, False, None),
-        (FULL, True, "kept"),
-        (FULL, True, "relabelled"),
-        (FULL, True, "typed"),
-    }
     some = planned.where("variant = 'typed' OR NOT tuned")
     results = called(stage, own, settings, some, dialogues)
     learned.lakehouse.replace(EMOCONTEXT_RESULTS, results, {})
@@ -315,6 +331,7 @@ def test_emocontext_is_learned_in_context_and_the_views_show_it(spark: SparkSess
     assert (found["happy"], found["others"], found["angry"], found["macro"]) == (3, 3, 0, 9)
 
 
+@pytest.mark.long
 def test_three_models_answer_a_comment_and_dialogues(learned: PipelineContext) -> None:
     run(learned, emo_pillars_train_emocontext)
     run(learned, emo_pillars_compare_predictions)
