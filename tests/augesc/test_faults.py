@@ -21,6 +21,7 @@ from etl.augesc.faults import (
 )
 from etl.augesc.tables import CONTRADICTION_SCORES
 from etl.common.hashes import text_hash
+from tests.frames import computed
 from tests.udfs.tiny_models import tiny_encoder
 from udfs.conversation_vectors import nearness, related_pairs, topic_scores
 from udfs.models.classifiers.hub_classifier import HubClassifier
@@ -88,7 +89,7 @@ def test_faults_of_a_text(spark: SparkSession) -> None:
         ],
         "text_id string, method string, source string, turns array<struct<role: string, text: string, tokens: int>>",
     )
-    texts = sample_texts(measured, 10).cache()
+    texts = computed(sample_texts(measured, 10))
     assert {row.text_id: row.other_id for row in texts.collect()} == {"t1": "t2", "t2": "t1"}  # t3 has one utterance
     utterances = distinct_utterances(texts)
     assert utterances.count() == 5
@@ -96,11 +97,11 @@ def test_faults_of_a_text(spark: SparkSession) -> None:
         [(text, "m", vector, None) for text, vector in VECTORS.items()],
         "text string, model string, embedding array<float>, error string",
     ).withColumn("text_hash", text_hash(F.col("text")))
-    conversations = with_vectors(texts, embeddings, "m").cache()
+    conversations = computed(with_vectors(texts, embeddings, "m"))
     assert conversations.count() == 2
     assert with_vectors(texts, embeddings.where("text != 'fine'"), "m").count() == 1
-    topics = topic_scores(with_others(conversations), 2).cache()
-    pairs = statement_pairs(conversations, 2, 0.5, 5).rows.cache()
+    topics = computed(topic_scores(with_others(conversations), 2))
+    pairs = computed(statement_pairs(conversations, 2, 0.5, 5).rows)
     assert [(row.text_id, row.role, row["first"], row["second"]) for row in pairs.collect()] == [
         ("t2", "seeker", "work one", "work two")
     ]
