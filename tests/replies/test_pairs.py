@@ -28,13 +28,14 @@ def talks_of(spark: SparkSession, *talks: tuple) -> DataFrame:
     return spark.createDataFrame(list(talks), CONVERSATIONS)
 
 
-def names_in(spark: SparkSession, split: str, count: int) -> list[str]:
-    """Names of conversations that go to a split."""
+@pytest.fixture(scope="module")
+def names(spark: SparkSession) -> dict[str, list[str]]:
+    """Names of conversations by the split that they go to."""
     given = [talk(f"t{number}", "how ?", f"answer {number} is mine alone") for number in range(200)]
-    rows = reply_examples(talks_of(spark, *given), **RULES).rows.where(f"split = '{split}'")
-    names = sorted(row.example_id.split("/")[1] for row in rows.select("example_id").collect())
-    assert len(names) >= count
-    return names[:count]
+    found: dict[str, list[str]] = {"train": [], "validation": [], "test": []}
+    for row in reply_examples(talks_of(spark, *given), **RULES).rows.collect():
+        found[row.split].append(row.example_id.split("/")[1])
+    return {split: sorted(own) for split, own in found.items()}
 
 
 def test_each_turn_but_the_first_replies_to_those_before_it(spark: SparkSession) -> None:
@@ -88,8 +89,8 @@ def dropped(outcome) -> set[tuple[str, str]]:
     return {(row.id, row.reason) for row in outcome.dropped.collect()}
 
 
-def test_what_is_held_out_is_not_learnt_from(spark: SparkSession) -> None:
-    (train,), (test,), (valid,) = (names_in(spark, split, 1) for split in ("train", "test", "validation"))
+def test_what_is_held_out_is_not_learnt_from(spark: SparkSession, names: dict[str, list[str]]) -> None:
+    train, test, valid = (names[split][0] for split in ("train", "test", "validation"))
     given = talks_of(
         spark,
         talk(test, "How are you ?", "I am fine .", "What a long day it was !", "Bye !"),
@@ -106,9 +107,9 @@ def test_what_is_held_out_is_not_learnt_from(spark: SparkSession) -> None:
     assert outcome.rows.count() == outcome.rows_in - 3 == 6
 
 
-def test_a_dialogue_like_a_held_out_one_is_left_out_whole(spark: SparkSession) -> None:
-    (train, other) = names_in(spark, "train", 2)
-    (test,) = names_in(spark, "test", 1)
+def test_a_dialogue_like_a_held_out_one_is_left_out_whole(spark: SparkSession, names: dict[str, list[str]]) -> None:
+    train, other = names["train"][:2]
+    test = names["test"][0]
     lines = ["we walked along the river until dark", "and then the whole town lost its light", "nobody was afraid"]
     given = talks_of(
         spark, talk(test, *lines), talk(train, *lines[:2], "nobody was sad", source="edos"), talk(other, "a b c d", "e")
