@@ -27,7 +27,7 @@ UV := set_up() { \
 	links="$(call PIP_SETTING,find-links)"; cert="$(call PIP_SETTING,cert)"; \
 	env $${index:+UV_DEFAULT_INDEX="$$index"} $${more:+UV_INDEX="$$more"} $${links:+UV_FIND_LINKS="$$links"} \
 	$${cert:+SSL_CERT_FILE="$$cert"} $${torch:+UV_TORCH_BACKEND="$$torch"} \
-	$(BIN)/python -m uv pip install --python $(BIN)/python -c constraints.txt "$$@" \
+	$(BIN)/python -m uv pip install --compile-bytecode --python $(BIN)/python -c constraints.txt "$$@" \
 	|| { test -z "$$torch" && $(BIN)/python -m pip install -c constraints.txt "$$@"; }; }
 
 # requirements.txt has each package with the sha256 of its files: nothing else is installed, and nothing is resolved.
