@@ -96,9 +96,11 @@ class Ledger:
     def forget(self, run: StageEvent, units: DataFrame) -> None:
         """Delete the rows of units (one column, distinct) that are gone or will be processed again."""
         of_stage = f"kept.{self._of_stage}"
-        self._lakehouse.delete_keys(DROPPED, units, "work_key", run.lineage(0), of_stage)
-        if self._quarantine is not None:
-            self._lakehouse.delete_keys(self._quarantine, units, self._quarantine.key[0], run.lineage(0), of_stage)
+        for table in self._tables:
+            if self._lakehouse.total(table, ("stage", self._stage), None) == 0:  # a merge takes a second to find that
+                continue
+            key = "work_key" if table is DROPPED else table.key[0]
+            self._lakehouse.delete_keys(table, units, key, run.lineage(0), of_stage)
 
     def aggregates(self) -> Aggregates:
         """Return the units that the stage dropped and the inputs that it quarantined: numbers in a small run."""

@@ -2,6 +2,7 @@
 
 import gzip
 import os
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -15,12 +16,12 @@ from etl.pipeline.lease import leased
 from etl.pipeline.planner import PipelineContext
 from etl.pipeline.tables import TABLES
 from etl.pipeline.tables.ops import STAGE_RUNS
+from etl.subtitles.manifest import wanted
 from jobs import all_stages
 
 FILES = TABLES["subtitles.files"]
 MANIFEST = TABLES["subtitles.manifest"]
 CHAIN = [stage for stage in all_stages() if stage.name in ("find_subtitles", "ingest_subtitles")]
-pytestmark = pytest.mark.usefixtures("tables_of_test")
 
 
 def spoken(name: str, sentences: int = 6) -> bytes:
@@ -36,22 +37,37 @@ def srt(name: str, cues: int = 6) -> bytes:
     return "\n".join(f"{n}\n00:00:{n:02d},000 --> 00:00:{n:02d},900\n{name} says {n}.\n" for n in range(cues)).encode()
 
 
-@pytest.fixture
-def source(tmp_path: Path) -> Path:
-    """Five files of each of two kinds, each a film of its own."""
-    folder = tmp_path / "source" / "xml" / "en" / "1999"
+def settings_of(root: Path, source: Path, **more: object) -> Settings:
+    own = {"lakehouse.root": str(root), "subtitles.sources": [str(source)], "spark.short_session": True}
+    return load_settings("local", [], own | more)
+
+
+@pytest.fixture(scope="module")
+def first(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a source of five files of each of two kinds, each a film of its own, a copy, and a run's tables."""
+    place = tmp_path_factory.mktemp("losses")
+    folder = place / "source" / "xml" / "en" / "1999"
     for number in range(5):
         (folder / f"{number}").mkdir(parents=True)
         (folder / f"{number}" / f"{number}.xml.gz").write_bytes(gzip.compress(spoken(f"film {number}")))
         (folder / f"{number + 10}").mkdir()
         (folder / f"{number + 10}" / f"{number + 10}.srt").write_bytes(srt(f"film {number}"))
-    return folder
+    shutil.copytree(place / "source", place / "copy")
+    run_stages(spark, settings_of(place / "lake", place / "source"), CHAIN, [])
+    return place
 
 
 @pytest.fixture
-def settings(tmp_path: Path, source: Path) -> Settings:
-    root = str(tmp_path / "lake")
-    return load_settings("local", [], {"lakehouse.root": root, "subtitles.sources": [str(tmp_path / "source")]})
+def source(first: Path) -> Path:
+    """The folder of the films, as it was in the first run."""
+    shutil.rmtree(first / "source")
+    return shutil.copytree(first / "copy", first / "source") / "xml" / "en" / "1999"
+
+
+@pytest.fixture
+def settings(tmp_path: Path, first: Path, source: Path) -> Settings:
+    """Settings of a copy of the first run's tables."""
+    return settings_of(shutil.copytree(first / "lake", tmp_path / "lake"), first / "source")
 
 
 def files_of(source: Path, kind: str) -> Iterator[Path]:
@@ -82,7 +98,6 @@ def test_a_half_synced_source_is_refused_before_anything_is_deleted(
     spark: SparkSession, settings: Settings, source: Path
 ) -> None:
     stage = "find_subtitles"
-    run_stages(spark, settings, CHAIN, [])
     before = rows(spark, settings)
     assert before == {"subtitles.manifest": 10, "subtitles.files": 10, "subtitles.quarantine": 0, "ops.dropped": 0}
     gone(source)
@@ -106,7 +121,6 @@ def test_a_half_synced_source_is_refused_before_anything_is_deleted(
 
 
 def test_a_source_that_is_whole_again_is_no_work(spark: SparkSession, settings: Settings, source: Path) -> None:
-    run_stages(spark, settings, CHAIN, [])
     kept = {path: (path.read_bytes(), path.stat().st_mtime_ns) for path in files_of(source, ".gz")}
     gone(source)
     with pytest.raises(LossError):
@@ -118,7 +132,6 @@ def test_a_source_that_is_whole_again_is_no_work(spark: SparkSession, settings: 
 
 
 def test_growth_moves_and_bad_new_files_are_no_loss(spark: SparkSession, settings: Settings, source: Path) -> None:
-    run_stages(spark, settings, CHAIN, [])
     source.rename(source.with_name("1998"))
     (source / "77").mkdir(parents=True)
     for number in range(8):
@@ -134,25 +147,38 @@ def test_growth_moves_and_bad_new_files_are_no_loss(spark: SparkSession, setting
 
 @pytest.mark.parametrize(
     "values",
-    [{"subtitles.sample": 0.2}, {"subtitles.languages": ["de"]}, {"subtitles.years": [1980, 1989]}],
+    [
+        {"subtitles.sample": 0.2},
+        pytest.param({"subtitles.languages": ["de"]}, marks=pytest.mark.long),
+        pytest.param({"subtitles.years": [1980, 1989]}, marks=pytest.mark.long),
+    ],
     ids=["films", "none", "years"],
 )
 def test_what_the_settings_do_not_ask_for_any_more_is_no_loss(
-    spark: SparkSession, settings: Settings, source: Path, values: dict[str, object], tmp_path: Path
+    spark: SparkSession, settings: Settings, first: Path, source: Path, values: dict[str, object]
 ) -> None:
     german = source.parents[1] / "de" / "1999" / "5"
     german.mkdir(parents=True)
     (german / "500.xml").write_bytes(spoken("Herr Ober"))
-    given = {"lakehouse.root": settings.lakehouse.root, "subtitles.sources": list(settings.subtitles.sources)}
-    run_stages(spark, settings, CHAIN, [])
-    run_stages(spark, load_settings("local", [], given | values), CHAIN, [])
+    now = settings_of(Path(settings.lakehouse.root), first / "source", **values)
+    run_stages(spark, now, CHAIN[:1], [])
     assert rows(spark, settings)["subtitles.manifest"] < 10
+
+
+def test_of_a_manifest_what_the_settings_still_ask_for_is_wanted(
+    spark: SparkSession, settings: Settings, first: Path
+) -> None:
+    listed = PipelineContext(spark, settings).lakehouse.read(MANIFEST)
+    asked = [(["en"], 1.0, None), (["en"], 0.2, None), (["de"], 1.0, None), (["en"], 1.0, (1980, 1989))]
+    counts = [wanted(listed, [str(first / "source")], *one).count() for one in asked]
+    assert counts[0] == 10
+    assert 0 <= counts[1] < 10
+    assert counts[2:] == [0, 0]
 
 
 def test_a_run_that_is_killed_after_it_was_asked_for_again_is_not_done(
     spark: SparkSession, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    run_stages(spark, settings, CHAIN, [])
     for stage in CHAIN:
         with monkeypatch.context() as patch:
             patch.setattr(type(stage), "call", lambda *_: (_ for _ in ()).throw(SystemExit("killed")))
@@ -168,7 +194,10 @@ def test_a_run_that_is_killed_after_it_was_asked_for_again_is_not_done(
     assert [after.plan(stage).why for stage in CHAIN] == [None, None]
 
 
-def test_a_failed_run_leaves_its_line_even_where_it_never_began(spark: SparkSession, settings: Settings) -> None:
+def test_a_failed_run_leaves_its_line_even_where_it_never_began(
+    spark: SparkSession, first: Path, tmp_path: Path
+) -> None:
+    settings = settings_of(tmp_path / "new", first / "source")
     with pytest.raises(InputError, match=r"reads subtitles\.manifest, which does not exist"):
         run_stages(spark, settings, CHAIN[1:], [])
     context = PipelineContext(spark, settings)
@@ -187,7 +216,8 @@ def test_a_failed_run_leaves_its_line_even_where_it_never_began(spark: SparkSess
     assert "\n" not in row["detail"]
 
 
-def test_a_run_that_finds_the_stage_in_use_leaves_no_row(spark: SparkSession, settings: Settings) -> None:
+def test_a_run_that_finds_the_stage_in_use_leaves_no_row(spark: SparkSession, first: Path, tmp_path: Path) -> None:
+    settings = settings_of(tmp_path / "new", first / "source")
     with leased(settings, "find_subtitles"), pytest.raises(InputError, match="in use"):
         run_stages(spark, settings, CHAIN[:1], [])
     assert events(spark, settings) == []
