@@ -18,6 +18,8 @@ from etl.pipeline.tables.model import Table
 from etl.pipeline.tables.ops import DROPPED, WORK_VERSION
 from tests.stages import run_stages, untyped
 
+pytestmark = pytest.mark.usefixtures("tables_of_test")
+
 BOOKS = Table("trial.books", "A book.", "book string, edition int, first int, pages int", ("book",))
 PAGES = Table("trial.pages", "A page.", "page string, book string, work_version bigint", ("page",))
 
