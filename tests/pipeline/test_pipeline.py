@@ -426,8 +426,9 @@ EACH_ONCE = make_stage(
 )
 
 
+@pytest.mark.parametrize("further", [False, pytest.param(True, marks=pytest.mark.long)], ids=["grown", "changed"])
 def test_a_stage_that_works_row_by_row_looks_at_new_rows_alone(
-    spark: SparkSession, settings: Settings, monkeypatch: pytest.MonkeyPatch
+    spark: SparkSession, settings: Settings, monkeypatch: pytest.MonkeyPatch, further: bool
 ) -> None:
     looked_at: list[list[str] | None] = []
 
@@ -456,6 +457,12 @@ def test_a_stage_that_works_row_by_row_looks_at_new_rows_alone(
     assert looked_at == [["c", "d", "d"], ["a", "b"]]
     add("e")
     place = PipelineContext(spark, settings)
+    assert place.run_before(EACH_ONCE, place.plan(EACH_ONCE)) is not None
+    if not further:
+        place.lakehouse.delete(LOUD, "letter = 'c'", {})  # by somebody else
+        place = PipelineContext(spark, settings)
+        assert place.run_before(EACH_ONCE, place.plan(EACH_ONCE)) is None
+        return
     place.lakehouse.delete(LETTERS, "letter = 'a'", {})
     assert run() == (4, list("bcde"))
     assert looked_at[2:] == [None]

@@ -25,8 +25,9 @@ CANARY = "c4naryTweets"
 FILM = "<document><s id='1'><time id='T1S' value='00:00:01,000' /><w id='1.1'>Rain</w></s></document>"
 
 
+@pytest.mark.parametrize("small", [True, pytest.param(False, marks=pytest.mark.long)], ids=["delta-rs", "Spark"])
 def test_a_source_with_a_key_is_read_and_no_table_names_the_key(
-    spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str], small: bool
 ) -> None:
     folders = [tmp_path / name / "xml/en/1999/1" for name in ("one", "two")]
     for folder in folders:
@@ -34,7 +35,8 @@ def test_a_source_with_a_key_is_read_and_no_table_names_the_key(
         (folder / "5.xml").write_text(FILM, "utf-8")
         (folder / "6.xml").write_text("<document", "utf-8")
     sources = [f"file://AKIA:{CANARY}@{tmp_path}/{name}" for name in ("one", "two")]
-    settings = load_settings("local", [], {"lakehouse.root": str(tmp_path / "lake"), "subtitles.sources": sources})
+    own = {"lakehouse.root": str(tmp_path / "lake"), "subtitles.sources": sources, "spark.short_session": small}
+    settings = load_settings("local", [], own)
     context = PipelineContext(spark, settings)
     assert run_stages(context, [find_subtitles, ingest_subtitles]) == ["find_subtitles", "ingest_subtitles"]
     read = context.lakehouse.read
