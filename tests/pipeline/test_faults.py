@@ -23,7 +23,8 @@ from conf.settings import load_settings
 from etl.cli.run_errors import fault_line
 from etl.pipeline.session import close_session, spark_session
 
-settings = load_settings("local", [], {"lakehouse.root": sys.argv[1], "spark.master": "local[1]"})
+given = {"lakehouse.root": sys.argv[1], "spark.master": "local[1]", "spark.short_session": True}
+settings = load_settings("local", [], given)
 spark = spark_session(settings)
 os.kill(int(spark._jvm.java.lang.ProcessHandle.current().pid()), signal.SIGKILL)
 try:
@@ -44,10 +45,10 @@ def settings(tmp_path: Path) -> Settings:
 @pytest.fixture()
 def written(spark: SparkSession, settings: Settings) -> tuple[Lakehouse, Path]:
     """A lakehouse with one table, and the table's folder."""
-    lakehouse = Lakehouse(spark, settings.lakehouse)
     row = spark.range(3).select(*(F.lit(None).cast(one.dataType).alias(one.name) for one in SEEDS.schema))
-    lakehouse.replace(SEEDS, row.withColumn("event", F.lit("done")), {})
-    return lakehouse, Path(settings.lakehouse.root, "ops", "stage_runs")
+    written_by = Lakehouse(spark, settings.lakehouse, small=True)
+    written_by.replace(SEEDS, row.withColumn("event", F.lit("done")), {})
+    return Lakehouse(spark, settings.lakehouse), Path(settings.lakehouse.root, "ops", "stage_runs")
 
 
 def told(settings: Settings, lakehouse: Lakehouse, table: Table = SEEDS) -> str:

@@ -33,7 +33,7 @@ def test_new_columns_enter_an_older_table(spark: SparkSession, tmp_path: Path, w
 def test_a_view_over_an_older_table_says_what_to_run_again(
     spark: SparkSession, tmp_path: Path, logged: bool, stage: str
 ) -> None:
-    house = Lakehouse(spark, load_settings("local", [], {"lakehouse.root": str(tmp_path)}).lakehouse)
+    house = Lakehouse(spark, load_settings("local", [], {"lakehouse.root": str(tmp_path)}).lakehouse, small=True)
     house.append(LEMMAS, spark.createDataFrame([("went", "go")], LEMMAS.schema), {})
     if logged:
         done = dict.fromkeys(STAGE_RUNS.columns) | {"stage": stage, "run_id": "1", "event": "done", "seconds": 1.0}
@@ -49,7 +49,7 @@ def test_a_view_over_an_older_table_says_what_to_run_again(
 
 
 def test_a_view_that_is_wrong_by_itself_is_no_older_table(spark: SparkSession, tmp_path: Path) -> None:
-    house = Lakehouse(spark, load_settings("local", [], {"lakehouse.root": str(tmp_path)}).lakehouse)
+    house = Lakehouse(spark, load_settings("local", [], {"lakehouse.root": str(tmp_path)}).lakehouse, small=True)
     house.append(LEMMAS, spark.createDataFrame([("went", "go")], LEMMAS.schema), {})
     with pytest.raises(AnalysisException, match="nothing"):
         wrong = View("Words.", "SELECT nothing FROM subtitles.lemmas", {"nothing": "no column"})

@@ -47,7 +47,8 @@ def changed(monkeypatch: pytest.MonkeyPatch) -> Callable[[str, str], None]:
 @pytest.mark.parametrize(
     ("name", "resource", "line"),
     [
-        ("clean_dialogues", "profanity.txt", "fiddlesticks"),
+        ("emo_pillars_find_markers", "emo_pillars/not_adverbs.txt", "fiddlesticks"),
+        pytest.param("clean_dialogues", "profanity.txt", "fiddlesticks", marks=pytest.mark.long),
         pytest.param("augesc_collect_queries", "augesc/sensitive_words.txt", "fiddlesticks", marks=pytest.mark.slow),
         pytest.param("emo_pillars_actors", "prompts/emo_pillars/actors.txt", "Be brief.", marks=pytest.mark.slow),
     ],

@@ -16,7 +16,8 @@ VIEWS = {"analysis.words": View("All words.", WORDS, {"word": "the reader's \\ w
 def test_the_last_registered_lakehouse_answers(spark: SparkSession, tmp_path: Path) -> None:
     houses = []
     for word in ("first", "second"):
-        house = Lakehouse(spark, load_settings("local", [], {"lakehouse.root": str(tmp_path / word)}).lakehouse)
+        own = load_settings("local", [], {"lakehouse.root": str(tmp_path / word)}).lakehouse
+        house = Lakehouse(spark, own, small=True)
         row = {name: word if name == "word" else None for name in LEMMAS.columns}
         house.append(LEMMAS, spark.createDataFrame([row], LEMMAS.schema), {})
         houses.append(house)
