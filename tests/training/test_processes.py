@@ -1,5 +1,6 @@
 """A training in two processes by TorchDistributor, and what is said where that cannot work."""
 
+import sys
 import zipfile
 from collections.abc import Callable
 from functools import partial
@@ -16,6 +17,7 @@ from etl.training.loop.train import TrainingContext, train_model
 from etl.training.processes import refuse_unfit_cluster, train_in_processes, write_packages
 from tests.stages import stage_run
 from tests.training.small_sets import LABELS, TRAIN, VALID
+from tests.udfs.sharded_tuning import as_only_process
 from tests.udfs.tiny_models import tiny_encoder, tiny_language_model
 from udfs.models.classifiers.dialogue_classifier import DialogueClassifier
 from udfs.models.language.causal_language_model import CausalLanguageModel
@@ -120,7 +122,14 @@ def test_a_cluster_that_fits_is_not_refused(conf, device) -> None:
     refuse_unfit_cluster(conf.get, 8, device, slots=8)
 
 
-def test_a_process_that_fails_is_told_by_its_own_reason(spark: SparkSession, tmp_path: Path) -> None:
+@pytest.mark.parametrize("here", [True, pytest.param(False, marks=pytest.mark.long)], ids=["one", "two"])
+def test_a_process_that_fails_is_told_by_its_own_reason(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, here: bool
+) -> None:
+    if here:  # this process in place of two, which take a minute to start
+        as_only_process(monkeypatch)
+        monkeypatch.setattr("sys.path", [*sys.path])
+        monkeypatch.setattr("pyspark.ml.torch.distributor.TorchDistributor.run", lambda _, train: train())
     run = stage_run(spark, load_settings("local", [], {"training.processes": 2}), tmp_path)
     with pytest.raises(InputError, match=r"no encoder: no \.safetensors weights"):
         train_in_processes(run, start_at(tmp_path / "no encoder"), GIVEN, OPTIONS, tmp_path / "out", TrainingContext())

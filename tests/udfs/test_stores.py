@@ -22,8 +22,9 @@ from etl.pipeline.locations import model_folder, model_places
 from etl.pipeline.model_loader import ResolvedModel
 from etl.pipeline.stage_run import StageRun
 from etl.training.loop.checkpoints import Checkpoints
-from etl.training.loop.process_job import GIVEN, TrainingJob, collect, finished, read_result
+from etl.training.loop.process_job import GIVEN, TrainingJob, collect, finished, read_result, train_at
 from etl.training.registry import model_store
+from tests.udfs.sharded_tuning import as_only_process
 from tests.udfs.tiny_models import tiny_language_model
 from udfs.models import stores
 from udfs.models.language.causal_language_model import CausalLanguageModel
@@ -265,7 +266,10 @@ def test_a_checkpoint_cut_short_is_passed_over(bucket: str) -> None:
     assert found[0]["epoch"] == 1
 
 
-def test_processes_train_from_a_job_in_the_store(bucket: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("processes", [1, pytest.param(2, marks=pytest.mark.long)])
+def test_processes_train_from_a_job_in_the_store(
+    bucket: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, processes: int
+) -> None:
     """No folder is shared: rows, initial model, checkpoints and result all go through the store."""
     start = tiny_language_model(tmp_path / "start")
     options = TrainingOptions(
@@ -279,15 +283,19 @@ def test_processes_train_from_a_job_in_the_store(bucket: str, tmp_path: Path) ->
     checkpoints = f"{bucket}/checkpoints/one"
     TrainingJob(model.kind, initial, options, checkpoints).write(EncodedRows(rows, rows[:1]), job)
     put(job, f"{bucket}/trainings/one/{GIVEN}")
-    launcher = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2"]
-    done = subprocess.run(
-        [*launcher, "-m", "tests.udfs.sharded_tuning", f"{bucket}/trainings/one"],
-        capture_output=True,
-        text=True,
-        timeout=240,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr[-5000:]
+    if processes == 1:  # this one is a group by itself
+        as_only_process(monkeypatch)
+        train_at(f"{bucket}/trainings/one")
+    else:
+        launcher = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", f"{processes}"]
+        done = subprocess.run(
+            [*launcher, "-m", "tests.udfs.sharded_tuning", f"{bucket}/trainings/one"],
+            capture_output=True,
+            text=True,
+            timeout=240,
+            check=False,
+        )
+        assert done.returncode == 0, done.stderr[-5000:]
     collected = tmp_path / "collected"
     collected.mkdir()
     collect(f"{bucket}/trainings/one", collected)
