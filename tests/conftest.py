@@ -1,9 +1,10 @@
 """Fixtures: one Spark session for the whole run, and the real data where they are at hand."""
 
 import os
+import sqlite3
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import closing, contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -75,6 +76,34 @@ def spark(request: pytest.FixtureRequest) -> Iterator[SparkSession]:
     session = spark_session(load_settings("local", [], overrides), "tests")
     yield session
     session.stop()
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _mlflow_databases(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Make new MLflow databases as copies of the first: its migrations take more than a second."""
+    if "mlflow" not in sys.modules:  # no module of this run uses it from its first line on
+        yield
+        return
+    from mlflow.store.db import utils
+    from mlflow.store.model_registry import sqlalchemy_store
+
+    migrate = utils._initialize_tables
+    first = tmp_path_factory.mktemp("mlflow") / "first.db"
+
+    def initialize(engine: Any) -> None:
+        place = engine.url.database
+        if engine.dialect.name != "sqlite" or not place:
+            return migrate(engine)
+        if not first.exists():
+            migrate(engine)
+        given, wanted = (place, first) if not first.exists() else (first, place)
+        with closing(sqlite3.connect(given)) as source, closing(sqlite3.connect(wanted)) as target:
+            source.backup(target)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(utils, "_initialize_tables", initialize)
+        patch.setattr(sqlalchemy_store, "_initialize_tables", initialize)
+        yield
 
 
 @pytest.fixture()
