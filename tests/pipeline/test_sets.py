@@ -152,21 +152,32 @@ def test_nothing_is_left_to_do_for_either(spark: SparkSession, root: Path) -> No
             assert context.of(stage).plan(stage).why is None, stage.name
 
 
-def test_the_file_of_an_export_makes_the_set_again(spark: SparkSession, root: Path, tmp_path: Path) -> None:
+def settings_again(root: Path, folder: Path) -> Settings:
+    """Return the settings of another set, made with the file of an export of the set ``short``."""
     short = settings_of(root, *SHORT)
     made_with = MadeWith(short.publishing, short.subtitles, short.edos, short.models, short.training)
-    file = tmp_path / "settings.yaml"
+    file = folder / "settings.yaml"
     file.write_text(made_with.to_yaml("short"))
-    again = settings_of(root, "lakehouse.set=again", config=(file,))
+    return settings_of(root, "lakehouse.set=again", config=(file,))
+
+
+def test_the_file_of_an_export_has_the_settings_of_the_set(tmp_path: Path) -> None:
+    short, again = settings_of(tmp_path, *SHORT), settings_again(tmp_path, tmp_path)
+    assert (again.subtitles, again.edos, again.publishing) == (short.subtitles, short.edos, short.publishing)
+    assert load_settings("local", [tmp_path / "settings.yaml"]).lakehouse.set == "short"
+    start_token = load_settings("local").training.emotion_classifier.start_token
+    assert again.training.emotion_classifier.start_token == start_token
+    assert again.models.weak_labeler == "models:/edos-weak-labeler-again@champion"
+
+
+@pytest.mark.long
+def test_the_file_of_an_export_makes_the_set_again(spark: SparkSession, root: Path, tmp_path: Path) -> None:
+    again = settings_again(root, tmp_path)
     before = contents(spark, settings_of(root), CLEAN_DIALOGUES, INITIAL)
     made(spark, again)
     first = contents(spark, settings_of(root, *SHORT), CLEAN_DIALOGUES, INITIAL)
     assert contents(spark, again, CLEAN_DIALOGUES, INITIAL) == first
     assert contents(spark, settings_of(root), CLEAN_DIALOGUES, INITIAL) == before
-    assert load_settings("local", [file]).lakehouse.set == "short"
-    start_token = load_settings("local").training.emotion_classifier.start_token
-    assert again.training.emotion_classifier.start_token == start_token
-    assert again.models.weak_labeler == "models:/edos-weak-labeler-again@champion"
 
 
 def test_another_set_is_not_in_use_with_this_one(root: Path) -> None:
