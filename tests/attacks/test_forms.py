@@ -1,4 +1,4 @@
-"""SubRip, WebVTT and ASS: 15 s of the attack from a fixed seed, and proof that it sees what it looks for."""
+"""SubRip, WebVTT and ASS: some seconds of the attack from a fixed seed, and proof that it sees what it looks for."""
 
 import random
 import time
@@ -12,12 +12,13 @@ from udfs.opus import plain_text
 from udfs.opus.cues import Cue, Fault
 from udfs.opus.repeated_cues import spoken_cues
 
-SECONDS = 15.0
 TWO_CUES = b"1\n00:00:01,000 --> 00:00:02,000\nThe gate.\n\n2\n00:00:03,000 --> 00:00:04,000\nIt is open.\n"
 
 
-def test_every_cue_of_a_mutant_is_a_row_or_a_counted_fault() -> None:
-    tally = run("srt, vtt and ass", range(50_000), seed=3, until=time.monotonic() + SECONDS)
+@pytest.mark.parametrize("seconds", [2, pytest.param(15, marks=pytest.mark.long)])
+def test_every_cue_of_a_mutant_is_a_row_or_a_counted_fault(seconds: int) -> None:
+    tally = run("srt, vtt and ass", range(125), seed=3)  # whatever else the machine does
+    tally.add(run("srt, vtt and ass", range(125, 50_000), seed=3, until=time.monotonic() + seconds))
     assert tally.failures == []
     assert tally.tried == tally.survived > 100
 

@@ -10,8 +10,10 @@ import pyarrow as pa
 import pytest
 from pyspark.sql import SparkSession
 
+from conf.taxonomy import load_taxonomy
 from etl.common.spelling import detokenised_text
 from etl.pipeline.tables import TABLES
+from etl.publishing.views import all_views
 from etl.publishing.without_spark import connect, connected
 from tests.stand_ins import StandIns
 
@@ -136,9 +138,10 @@ def rows() -> dict[str, list[dict[str, Any]]]:
     return found
 
 
-@pytest.fixture()
-def engines(spark: SparkSession, stand_ins: StandIns) -> Iterator[tuple[StandIns, Any]]:
+@pytest.fixture(scope="module")
+def engines(spark: SparkSession) -> Iterator[tuple[StandIns, Any]]:
     """The same rows in Spark and in DuckDB."""
+    stand_ins = StandIns(spark, all_views(load_taxonomy("edos")))
     given = {}
     for name, own in rows().items():
         columns = [field for field in TABLES[name].schema if any(field.name in row for row in own)]
@@ -151,6 +154,7 @@ def engines(spark: SparkSession, stand_ins: StandIns) -> Iterator[tuple[StandIns
     duck = connected(given)
     yield stand_ins, duck
     duck.close()
+    stand_ins.drop()
 
 
 def in_spark(stand_ins: StandIns, query: str) -> list[tuple[Any, ...]]:
