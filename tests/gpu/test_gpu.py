@@ -16,6 +16,7 @@ def bench(tmp_path: Path) -> Bench:
     return Bench(torch.device("cpu"), TRIAL, tmp_path, 100)
 
 
+@pytest.mark.long
 def test_every_check_holds_on_the_cpu(bench: Bench) -> None:
     found = list(checked(bench))
     wrong = [check for check in found if check.right is False]

