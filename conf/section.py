@@ -88,7 +88,7 @@ def places_elsewhere(section: type[Section]) -> dict[str, str]:
 def at_added_default(field: FieldInfo, value: Any) -> bool:
     """Return whether a later version added a field, and the value is its default."""
     extra = field.json_schema_extra
-    return isinstance(extra, dict) and bool(extra.get("added")) and value == field.get_default()
+    return isinstance(extra, dict) and bool(extra.get("added")) and value == field.default
 
 
 def counted_values(section: Section) -> dict[str, Any]:
