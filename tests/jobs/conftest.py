@@ -9,7 +9,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from pyspark.sql import SparkSession
+from pyspark.sql import functions as F
 
+from conf.settings import load_settings
+from etl.edos.tables import DIALOGUES
+from etl.pipeline.lakehouse import Lakehouse
+from etl.subtitles.border_segmenter import BorderSegmenter
+from etl.subtitles.tables import CLEAN_DIALOGUES
 from jobs import all_stages
 from tests.corpora import Facts, write_small_corpus
 from tests.network_guard import guarded
@@ -79,6 +86,37 @@ def jobs(*arguments: str, timeout: float = 1500) -> subprocess.CompletedProcess[
 def tiny(tmp_path_factory: pytest.TempPathFactory) -> TinyRun:
     folder = tmp_path_factory.mktemp("tiny")
     return TinyRun(folder / "corpus", tiny_encoder(folder / "encoder"), write_small_corpus(folder / "corpus"))
+
+
+@pytest.fixture(scope="session")
+def labelled(tiny: TinyRun, spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The lakehouse of a run up to clean dialogues without trainings; made-up labels finish 100 of its dialogues."""
+    folder = tmp_path_factory.mktemp("labelled")
+    (folder / "segmenter").mkdir()
+    BorderSegmenter.packaged().save(folder / "segmenter")
+    root = folder / "lakehouse"
+    given = f"models.turn_segmenter=file:{folder}/segmenter"
+    done = tiny.run(root, given, command=("run", "--to", "clean_dialogues"))
+    assert done.returncode == 0, done.stderr[-3000:] + done.stdout[-3000:]
+    place = load_settings("local", [], {"lakehouse.root": str(root)}).lakehouse
+    lakehouse = Lakehouse(spark, place, small=True)
+    first = lakehouse.read(CLEAN_DIALOGUES).orderBy(F.xxhash64("dialogue_id")).limit(100)
+    labels = first.selectExpr(
+        "dialogue_id",
+        "movie_id",
+        "'made-up' AS model",
+        "transform(turns, t -> struct(t.text AS text, 'sad' AS label, 0.5F AS confidence)) AS turns",
+        "transform(turns, t -> true) AS accepted",
+    )
+    lakehouse.append(DIALOGUES, labels, {})
+    return root
+
+
+@pytest.fixture(params=["labelled", pytest.param("finished", marks=pytest.mark.long)])
+def made(request: pytest.FixtureRequest) -> Path:
+    """The lakehouse of a run: of the short one, and of the one of all stages."""
+    found: Path = request.getfixturevalue(request.param)
+    return found
 
 
 @pytest.fixture(scope="session")

@@ -58,6 +58,7 @@ def as_csv(done: dict[str, Any]) -> str:
     return text.getvalue()
 
 
+@pytest.mark.long
 def test_the_run_makes_full_hits_with_a_quiz(finished: Path) -> None:
     tasks = table(finished, "edos/annotation_tasks")
     sizes = Counter(task["hit_id"] for task in tasks)

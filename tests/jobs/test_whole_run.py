@@ -12,35 +12,35 @@ from tests.jobs.conftest import CONNECTIONS, ON_REQUEST, SAID, TinyRun
 from tests.jobs.tables import TABLES, rows_of, table, versions
 
 
-def test_every_good_file_is_read_with_its_counts(tiny: TinyRun, finished: Path) -> None:
-    rows = table(finished, "subtitles/files")
+def test_every_good_file_is_read_with_its_counts(tiny: TinyRun, made: Path) -> None:
+    rows = table(made, "subtitles/files")
     read = {row["subtitle_id"]: (row["sentence_count"], row["token_count"]) for row in rows}
     assert len(read) == len(rows)
     assert tiny.facts.files == read
 
 
-def test_every_fault_is_quarantined_with_its_reason(tiny: TinyRun, finished: Path) -> None:
-    found = {row["source_path"]: row["reason"] for row in table(finished, "subtitles/quarantine")}
+def test_every_fault_is_quarantined_with_its_reason(tiny: TinyRun, made: Path) -> None:
+    found = {row["source_path"]: row["reason"] for row in table(made, "subtitles/quarantine")}
     expected = {path.removeprefix("OpenSubtitles/v2018/"): reason for path, reason in tiny.facts.quarantined.items()}
-    ledger = table(finished, "ops/dropped")
+    ledger = table(made, "ops/dropped")
     again = {row["id"] for row in ledger if row["reason"] == "same_upload_again"}
     assert found == expected
     assert not again & set(expected)
 
 
-def test_accounts_add_up_in_every_stage(finished: Path) -> None:
-    done = [row for row in table(finished, "ops/stage_runs") if row["event"] == "done" and row["rows_in"] is not None]
-    assert len(done) >= 15
+def test_accounts_add_up_in_every_stage(made: Path) -> None:
+    done = [row for row in table(made, "ops/stage_runs") if row["event"] == "done" and row["rows_in"] is not None]
+    assert {"find_subtitles", "ingest_subtitles", "score_turns", "clean_dialogues"} <= {row["stage"] for row in done}
     for row in done:
         left = row["rows_out"] + row["rows_dropped"] + row["rows_quarantined"]
         assert row["rows_in"] == left, row["stage"]
 
 
-def test_finished_dialogues_lead_back_to_sentences(finished: Path) -> None:
-    dialogues = table(finished, "edos/dialogues")
+def test_finished_dialogues_lead_back_to_sentences(made: Path) -> None:
+    dialogues = table(made, "edos/dialogues")
     assert len(dialogues) == 100
-    clean = {row["dialogue_id"]: row for row in table(finished, "subtitles/clean_dialogues")}
-    files = {row["subtitle_id"]: row for row in table(finished, "subtitles/files")}
+    clean = {row["dialogue_id"]: row for row in table(made, "subtitles/clean_dialogues")}
+    files = {row["subtitle_id"]: row for row in table(made, "subtitles/files")}
     for dialogue in dialogues:
         subtitle_id, first = dialogue["dialogue_id"].rsplit("-", 1)
         source = clean[dialogue["dialogue_id"]]
@@ -50,7 +50,7 @@ def test_finished_dialogues_lead_back_to_sentences(finished: Path) -> None:
         assert all(turn["label"] and 0 <= turn["confidence"] <= 1 for turn in dialogue["turns"])
 
 
-def test_no_stage_reaches_another_machine(finished: Path) -> None:
+def test_no_stage_reaches_another_machine(made: Path) -> None:
     attempts = CONNECTIONS.read_text("utf-8") if CONNECTIONS.exists() else ""
     assert attempts == ""
 
@@ -103,11 +103,17 @@ def test_a_pilot_takes_whole_films(tiny: TinyRun, finished: Path, tmp_path: Path
     assert {path for path, film in everything.items() if film in films} >= set(pilot)
 
 
-def test_sql_sees_tables_and_views(tiny: TinyRun, finished: Path) -> None:
+@pytest.mark.parametrize(
+    ("place", "engine"),
+    [("labelled", ["--engine", "duckdb"]), pytest.param("finished", [], marks=pytest.mark.long)],
+    ids=["duckdb", "spark"],
+)
+def test_sql_sees_tables_and_views(request: pytest.FixtureRequest, place: str, engine: list[str]) -> None:
     from tests.jobs.conftest import jobs
 
+    root = request.getfixturevalue(place)
     statements = "SELECT count(*) AS n FROM edos.dialogues; SELECT '; it ends' AS mark;"
-    shown = jobs("sql", "--set", f"lakehouse.root={finished}", "-e", statements)
+    shown = jobs("sql", "--set", f"lakehouse.root={root}", *engine, "-e", statements)
     assert shown.returncode == 0, shown.stderr
     assert "100" in shown.stdout
     assert "; it ends" in shown.stdout
@@ -138,6 +144,13 @@ def test_schedulers_read_status_and_plan(tiny: TinyRun, finished: Path) -> None:
     assert done.stderr == "", "local sessions print no warnings"
 
 
+@pytest.mark.long
+def test_the_whole_run_is_of_all_chapters(finished: Path) -> None:
+    done = [row for row in table(finished, "ops/stage_runs") if row["event"] == "done" and row["rows_in"] is not None]
+    assert len(done) >= 15
+
+
+@pytest.mark.long
 def test_trainings_are_tracked_without_pickles(finished: Path) -> None:
     from mlflow import MlflowClient
 
@@ -151,6 +164,7 @@ def test_trainings_are_tracked_without_pickles(finished: Path) -> None:
     assert not [path for path in stored if path.suffix in (".pkl", ".pt", ".bin", ".pickle")]
 
 
+@pytest.mark.long
 def test_a_run_ends_with_a_screen_of_what_was_made(finished: Path) -> None:
     shown = (finished.parent / SAID).read_text("utf-8")
     screen = shown.partition("describe_dataset (prints what is there)")[2].partition("describe_dataset: done")[0]
@@ -159,8 +173,8 @@ def test_a_run_ends_with_a_screen_of_what_was_made(finished: Path) -> None:
     assert len(screen.strip("\n").split("\n")) <= 25
 
 
-def test_commits_tell_their_provenance(finished: Path) -> None:
-    history = DeltaTable(str(finished / "subtitles/dialogues")).history()
+def test_commits_tell_their_provenance(made: Path) -> None:
+    history = DeltaTable(str(made / "subtitles/dialogues")).history()
     lineage = [json.loads(entry["userMetadata"]) for entry in history if entry.get("userMetadata")]
     assert lineage
     assert all(one["stage"] == "segment_dialogues" and one["inputs"] for one in lineage)
