@@ -63,7 +63,8 @@ WORK = """
 import json, os, sys
 from conf.settings import load_settings
 from etl.pipeline.session import spark_session
-settings = load_settings("local", [], {"lakehouse.root": sys.argv[1], "spark.master": "local[1]"})
+given = {"lakehouse.root": sys.argv[1], "spark.master": "local[1]", "spark.short_session": True}
+settings = load_settings("local", [], given)
 spark = spark_session(settings)
 rows = spark.range(3).mapInPandas(lambda parts: parts, "id bigint")
 rows.write.format("delta").save(sys.argv[1] + "/t\\u00e4fel")

@@ -16,6 +16,7 @@ def test_what_java_prints_is_no_output_of_a_command(tmp_path: Path) -> None:
         f"lakehouse.root={tmp_path}",
         "spark.conf.spark.driver.extraJavaOptions=--show-version",
         "spark.master=local[1]",
+        "spark.short_session=true",
     ]
     command = [sys.executable, "-m", "jobs", "status", "--json", "--set", *options]
     done = subprocess.run(command, cwd=REPOSITORY, capture_output=True, text=True, check=False, timeout=900)
