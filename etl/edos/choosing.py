@@ -166,23 +166,32 @@ def scored_dialogues(
     return given.join(emotion.withColumnRenamed("confidence", "emotion"), "dialogue_id", "left")
 
 
-def places_for(scored: DataFrame, share: float) -> int:
+def sizes_by_score(scored: DataFrame) -> list[tuple[int, int, int]]:
+    """Return each score, from the highest, with how many rows have it and how many turns these have together.
+
+    Args:
+        scored: score (at most 10,001 values) and size (turns).
+    """
+    found = scored.groupBy("score").agg(F.count("*").alias("n"), F.sum("size").alias("turns")).collect()
+    return sorted(((row["score"], row["n"], row["turns"]) for row in found), reverse=True)
+
+
+def places_for(sizes: Sequence[tuple[int, int, int]], share: float) -> int:
     """Return how many dialogues in the order of their scores have at most this share of all turns, at least one.
 
     Of dialogues with equal scores, whose order is that of their ids, each counts the mean of their turns.
 
     Args:
-        scored: score (at most 10,001 values) and size (turns).
+        sizes: from :func:`sizes_by_score`.
         share: of the turns of all rows.
     """
-    rows = scored.groupBy("score").agg(F.count("*").alias("n"), F.sum("size").alias("turns")).collect()
-    left = share * sum(row["turns"] for row in rows)
+    left = share * sum(turns for _, _, turns in sizes)
     places = 0
-    for row in sorted(rows, key=lambda row: -row["score"]):
-        if row["turns"] > left:
-            return max(1, places + int(left * row["n"] / row["turns"]))
-        places += row["n"]
-        left -= row["turns"]
+    for _, n, turns in sizes:
+        if turns > left:
+            return max(1, places + int(left * n / turns))
+        places += n
+        left -= turns
     return places
 
 
@@ -211,7 +220,9 @@ def _in_order(scored: DataFrame, rules: ChoiceRules) -> tuple[DataFrame, int]:
     """Return dialogue_id, confidence and rank of the dialogues, and how many of them are chosen."""
     score = score_of(rules.choice, rules.worth.model_dump() if rules.choice == "worth" else {})
     places = scored.select("dialogue_id", F.size("turns").alias("size"), score.alias("score"))
-    top_n = rules.top_n if rules.top_share is None else min(rules.top_n, places_for(places, rules.top_share))
+    top_n = rules.top_n
+    if rules.top_share is not None:
+        top_n = min(top_n, places_for(sizes_by_score(places), rules.top_share))
     return ranked(places.select("dialogue_id", (F.col("score") / F.lit(PLACES)).alias("confidence"))), top_n
 
 
@@ -240,11 +251,11 @@ def choice_curve(
     columns = ("dialogue_id", "movie_id", "certainty", "emotion", "accepted")
     sizes = known.select(*columns, F.size("turns").alias("size"), texts.alias("tokens"))
     frame = persist(sizes.join(order, "dialogue_id"))
-    places = frame.select("size", rounded_confidence(F.col("confidence")).alias("score"))
+    counts = sizes_by_score(frame.select("size", rounded_confidence(F.col("confidence")).alias("score")))
     found = []
     for share in shares:
         (row,) = (
-            frame.filter(F.col("rank") <= places_for(places, share))
+            frame.filter(F.col("rank") <= places_for(counts, share))
             .agg(
                 F.count("*").alias("dialogues"),
                 F.countDistinct("movie_id").alias("films"),

@@ -13,11 +13,14 @@ from etl.edos.choosing import (
     dialogue_confidence,
     emotional_confidence,
     places_for,
+    score_of,
     scored_by,
+    sizes_by_score,
 )
 from etl.edos.settings import ChoiceRules, WorthWeights
 from etl.edos.tables import INITIAL, WEAK_SCORES
 from etl.edos.turn_labels import weak_labels_of_turns
+from tests.frames import computed
 
 CONFIDENCES = {
     "a-0": [0.20, 0.90, 0.40],
@@ -152,20 +155,34 @@ def talks(spark: SparkSession) -> tuple[DataFrame, DataFrame]:
     return spark.createDataFrame(dialogues, columns), frame
 
 
-@pytest.mark.parametrize(
-    ("weights", "expected"),
-    [
-        ({}, ["full", "apart", "short"]),
-        ({"content": 0, "exchange": 0, "variety": 0}, ["short", "apart", "full"]),
-        ({"exchange": 0}, ["apart", "full", "short"]),
-    ],
-)
-def test_worth_ranks_by_what_is_said_with_the_weights_given(spark: SparkSession, weights: dict, expected: list) -> None:
-    rules = ChoiceRules(choice="worth", worth=WorthWeights(**weights))
-    outcome = choose_emotional(*talks(spark), rules, words("function_words"))
-    rows = sorted(outcome.rows.collect(), key=lambda row: row["rank"])
-    assert [row["dialogue_id"] for row in rows] == expected
+@pytest.fixture(scope="module")
+def by_worth(spark: SparkSession) -> DataFrame:
+    """The talks chosen by worth with the default weights."""
+    outcome = choose_emotional(*talks(spark), ChoiceRules(choice="worth"), words("function_words"))
     assert outcome.rows.schema.simpleString() == INITIAL.schema.simpleString()
+    return computed(outcome.rows)
+
+
+def in_order(scored: DataFrame, *weights: dict[str, float]) -> list[list[str]]:
+    """Return the dialogues in the order of their scores, for each of several weights."""
+    scores = [score_of("worth", WorthWeights(**one).model_dump()) for one in weights]
+    rows = scored.select("dialogue_id", F.array(*scores).alias("scores")).collect()
+    found = []
+    for place in range(len(weights)):
+        ordered = sorted(rows, key=lambda row: (-row["scores"][place], row["dialogue_id"]))
+        found.append([row["dialogue_id"] for row in ordered])
+    return found
+
+
+def test_worth_ranks_by_what_is_said_with_the_weights_given(by_worth: DataFrame) -> None:
+    rows = sorted(by_worth.collect(), key=lambda row: row["rank"])
+    assert [row["dialogue_id"] for row in rows] == ["full", "apart", "short"]
+    said_nothing = {"content": 0, "exchange": 0, "variety": 0}
+    assert in_order(by_worth, {}, said_nothing, {"exchange": 0}) == [
+        ["full", "apart", "short"],
+        ["short", "apart", "full"],
+        ["apart", "full", "short"],
+    ]
     (short,) = [row for row in rows if row["dialogue_id"] == "short"]
     assert (short["content"], short["exchange"], short["formulas"]) == (0.0, 0.5, 1.0)
 
@@ -197,30 +214,37 @@ def test_a_turn_counts_by_its_accepted_label(spark: SparkSession) -> None:
     assert accepted_share(labels, thresholds(spark, "weak@2"), ()).isEmpty()
 
 
-def test_accepted_emotions_come_first_and_unknown_ones_change_nothing(spark: SparkSession) -> None:
+def test_accepted_emotions_come_first_and_unknown_ones_change_nothing(spark: SparkSession, by_worth: DataFrame) -> None:
     dialogues, labels = talks(spark)
     sure = {"full": 0.72, "apart": 0.69, "short": 0.95}
     confidence = F.create_map(*(F.lit(part) for pair in sure.items() for part in pair))[F.col("dialogue_id")]
     weak = labels.withColumn("model", F.lit("weak@1")).withColumn("confidence", confidence.cast("float"))
-    known = {"plain": None, "other": thresholds(spark, "weak@2"), "known": thresholds(spark)}
-
-    def order(of: str, **weights: float) -> list[tuple[str, float | None]]:
-        rules = ChoiceRules(choice="worth", worth=WorthWeights(exchange=0, content=0.1, **weights))
-        rows = choose_emotional(dialogues, weak, rules, words("function_words"), thresholds=known[of]).rows.collect()
-        return [(row["dialogue_id"], row["accepted"]) for row in sorted(rows, key=lambda row: row["rank"])]
-
-    apart_first = [("apart", None), ("full", None), ("short", None)]
-    assert order("plain", emotion=0) == order("other", emotion=0) == apart_first
-    assert order("known", emotion=0) == [("full", 1.0), ("apart", pytest.approx(0.1)), ("short", 1.0)]
-    assert [name for name, _ in order("known", emotion=0, accepted=0)] == ["apart", "full", "short"]
+    rules = ChoiceRules(choice="worth", worth=WorthWeights(exchange=0, content=0.1, emotion=0))
+    chosen = computed(
+        choose_emotional(dialogues, weak, rules, words("function_words"), thresholds=thresholds(spark)).rows
+    )
+    rows = sorted(chosen.collect(), key=lambda row: row["rank"])
+    assert [(row["dialogue_id"], row["accepted"]) for row in rows] == [
+        ("full", 1.0),
+        ("apart", pytest.approx(0.1)),
+        ("short", 1.0),
+    ]
+    apart_first = ["apart", "full", "short"]
+    weights = {"exchange": 0, "content": 0.1}
+    assert in_order(chosen, {**weights, "emotion": 0, "accepted": 0}) == [apart_first]
+    other = computed(scored_by(rules, dialogues, weak, words("function_words"), thresholds(spark, "weak@2")))
+    for unknown in (other, by_worth):
+        assert {row["accepted"] for row in unknown.collect()} == {None}
+        assert in_order(unknown, {**weights, "emotion": 0}) == [apart_first]
 
 
 def test_a_share_of_the_turns_bounds_the_choice(spark: SparkSession) -> None:
     rows = [(9_000, 3), (8_000, 2), (8_000, 4), (5_000, 11)]
-    scored = spark.createDataFrame(rows, "score bigint, size int")
+    sizes = sizes_by_score(spark.createDataFrame(rows, "score bigint, size int"))
+    assert sizes == [(9_000, 1, 3), (8_000, 2, 6), (5_000, 1, 11)]
     shares = (0.1, 0.15, 0.3, 0.45, 0.5, 0.99, 1.0)
-    assert [places_for(scored, share) for share in shares] == [1, 1, 2, 3, 3, 3, 4]
-    assert places_for(scored.limit(0), 0.5) == 0
+    assert [places_for(sizes, share) for share in shares] == [1, 1, 2, 3, 3, 3, 4]
+    assert places_for([], 0.5) == 0
     outcome = choose_emotional(*talks(spark), ChoiceRules(choice="worth", top_share=0.5), words("function_words"))
     assert [row["dialogue_id"] for row in outcome.rows.collect()] == ["full"]
 
@@ -229,7 +253,7 @@ def test_the_curve_says_what_each_size_of_the_choice_has(spark: SparkSession) ->
     rules = ChoiceRules(choice="worth")
     dialogues, labels = talks(spark)
     scored = scored_by(rules, dialogues, labels, words("function_words"))
-    small, whole = choice_curve(scored, rules, lambda frame: frame.cache(), (0.34, 1.0))
+    small, whole = choice_curve(scored, rules, computed, (0.34, 1.0))
     assert (small["dialogues"], small["films"], small["turns"], small["short"]) == (1, 1, 2.0, 1.0)
     assert small["tokens"] == pytest.approx(9.0)
     assert small["faults"] == pytest.approx(0.1)
