@@ -4,7 +4,7 @@ from functools import partial
 
 import pyarrow as pa
 import pytest
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import DataFrame, Row, SparkSession
 from pyspark.sql import functions as F
 
 from etl.common.splits import films_by_split
@@ -17,14 +17,11 @@ from etl.subtitles.settings import CleaningSettings
 from etl.subtitles.tables import CLEAN_DIALOGUES, FILES
 from etl.subtitles.turn_texts import joined_sentences, turn_texts
 from etl.subtitles.turns import turns_of
+from tests.frames import computed
 
 RULES = CleaningSettings(preset="paper", strip_brackets=True, cues_end_dialogue=False)
 WORDS = CleaningWords(not_names=("note",))
 SAID = partial(turn_texts, rules=RULES, words=WORDS)
-
-
-def in_splits(dialogues: DataFrame) -> DataFrame:
-    return films_by_split(dialogues, test_share=0.2, validation_share=0.2)
 
 
 SENTENCES = (
@@ -63,17 +60,17 @@ def files_of(spark: SparkSession, films: int = 6) -> DataFrame:
     return spark.createDataFrame(rows, FILES.schema)
 
 
-@pytest.fixture()
+@pytest.fixture(scope="module")
 def made(spark: SparkSession) -> tuple[DataFrame, DataFrame, DataFrame]:
     """(files, clean dialogues, finished dialogues), the last two by the pipeline's own rules."""
-    files = files_of(spark)
+    files = computed(files_of(spark))
     scored = files.selectExpr("*", "transform(sequence(1, size(sentences) - 1), i -> -1F) AS scores")
     turns = turns_of(scored, explicit_marks=True, silence_ends_turn_ms=5_000)
     dialogues = dialogues_between_silences(turns, 5.0).rows
     clean = judge_turns(dialogues, RULES, WORDS).selectExpr(
         *CLEAN_DIALOGUES.columns[:-3], "false AS profane", "raw_dialogue_id", "0.9F AS certainty"
     )
-    clean = clean.persist()
+    clean = computed(clean)
     finished = clean.selectExpr(
         "dialogue_id",
         "movie_id",
@@ -82,12 +79,29 @@ def made(spark: SparkSession) -> tuple[DataFrame, DataFrame, DataFrame]:
         "transform(turns, (t, at) -> at > 0) AS accepted",
     )
     assert [field.name for field in DIALOGUES.schema] == finished.columns
-    return files, clean, finished
+    return files, clean, computed(finished)
 
 
-def test_texts_go_and_come_back_the_same(made: tuple[DataFrame, DataFrame, DataFrame]) -> None:
-    files, clean, finished = made
-    referred = published_rows(finished, clean, in_splits(finished), references=True)
+@pytest.fixture(scope="module")
+def referred(made: tuple[DataFrame, DataFrame, DataFrame]) -> DataFrame:
+    """The rows with references in place of texts."""
+    _, clean, finished = made
+    films = films_by_split(finished, test_share=0.2, validation_share=0.2)
+    return computed(published_rows(finished, clean, films, references=True))
+
+
+@pytest.fixture(scope="module")
+def whole(made: tuple[DataFrame, DataFrame, DataFrame], referred: DataFrame) -> dict[str, Row]:
+    """The rows with texts."""
+    _, clean, finished = made
+    rows = published_rows(finished, clean, referred.select("movie_id", "split"), references=False).collect()
+    return {row["dialogue_id"]: row for row in rows}
+
+
+def test_texts_go_and_come_back_the_same(
+    made: tuple[DataFrame, DataFrame, DataFrame], referred: DataFrame, whole: dict[str, Row]
+) -> None:
+    files, _, finished = made
     told = referred.collect()
     texts = {row["dialogue_id"]: [turn["text"] for turn in row["turns"]] for row in finished.collect()}
     assert len(told) == len(texts) == 6
@@ -98,10 +112,6 @@ def test_texts_go_and_come_back_the_same(made: tuple[DataFrame, DataFrame, DataF
     outcome = restored(referred, files, SAID)
     back = outcome.rows.collect()
     assert {row["dialogue_id"]: [turn["text"] for turn in row["turns"]] for row in back} == texts
-    whole = {
-        row["dialogue_id"]: row
-        for row in published_rows(finished, clean, in_splits(finished), references=False).collect()
-    }
     assert {row["dialogue_id"]: row for row in back} == whole
     assert outcome.dropped is not None
     assert outcome.dropped.collect() == []
@@ -109,31 +119,28 @@ def test_texts_go_and_come_back_the_same(made: tuple[DataFrame, DataFrame, DataF
     assert [turn["label_accepted"] for turn in whole["0-0"]["turns"][:2]] == [False, True]
 
 
-def test_another_copy_is_noticed(made: tuple[DataFrame, DataFrame, DataFrame]) -> None:
-    files, clean, finished = made
-    referred = published_rows(finished, clean, in_splits(finished), references=True)
+def test_another_copy_and_forged_references_fail_their_dialogues_alone(
+    made: tuple[DataFrame, DataFrame, DataFrame], referred: DataFrame
+) -> None:
+    files = made[0]
     changed = "transform(sentences, s -> struct(s.index, s.block_first, s.block_last, s.start_ms, s.end_ms, "
     changed += "if(subtitle_id = '1', replace(s.text, 'key', 'lock'), s.text) AS text))"
     shorter = f"if(subtitle_id = '2', slice({changed}, 1, 2), {changed})"
     theirs = files.where("subtitle_id != '0'").withColumn("sentences", F.expr(shorter))
-    outcome = restored(referred, theirs, SAID)
-    assert sorted(row["dialogue_id"] for row in outcome.rows.collect()) == ["3-0", "4-0", "5-0"]
-    assert outcome.dropped is not None
-    reasons = {row["id"]: (row["reason"], row["units"]) for row in outcome.dropped.collect()}
-    assert reasons == {"0-0": ("no_such_file", 1), "1-0": ("other_text", 1), "2-0": ("other_text", 1)}
-
-
-def test_forged_references_fail_the_dialogue_alone(made: tuple[DataFrame, DataFrame, DataFrame]) -> None:
-    files, clean, finished = made
-    referred = published_rows(finished, clean, in_splits(finished), references=True)
     forged = F.transform(
         "turns", lambda t: t.withField("sentence_first", F.lit(-5)).withField("sentence_last", F.lit(9999))
     )
     mixed = referred.withColumn("turns", F.when(F.col("dialogue_id") == "3-0", forged).otherwise(F.col("turns")))
-    outcome = restored(mixed, files, SAID)
+    outcome = restored(mixed, theirs, SAID)
+    assert sorted(row["dialogue_id"] for row in outcome.rows.collect()) == ["4-0", "5-0"]
     assert outcome.dropped is not None
-    assert [row["id"] for row in outcome.dropped.collect()] == ["3-0"]
-    assert outcome.rows.count() == 5
+    reasons = {row["id"]: (row["reason"], row["units"]) for row in outcome.dropped.collect()}
+    assert reasons == {
+        "0-0": ("no_such_file", 1),
+        "1-0": ("other_text", 1),
+        "2-0": ("other_text", 1),
+        "3-0": ("other_text", 1),
+    }
 
 
 def test_no_film_is_in_two_splits(made: tuple[DataFrame, DataFrame, DataFrame]) -> None:
@@ -168,17 +175,10 @@ def test_sentences_of_a_turn_become_its_text(sentences: list[str | None] | None,
     assert joined_sentences(lists.slice(1, 1)).to_pylist() == [text]
 
 
-def test_rows_say_what_is_known_about_film_and_turns(
-    made: tuple[DataFrame, DataFrame, DataFrame],
-) -> None:
-    _, clean, finished = made
-    rows = {
-        row["dialogue_id"]: row
-        for row in published_rows(finished, clean, in_splits(finished), references=False).collect()
-    }
-    assert rows["0-0"]["language"] == "en"
-    assert rows["0-0"]["certainty"] == pytest.approx(0.9)
-    first = rows["0-0"]["turns"][0]
+def test_rows_say_what_is_known_about_film_and_turns(whole: dict[str, Row]) -> None:
+    assert whole["0-0"]["language"] == "en"
+    assert whole["0-0"]["certainty"] == pytest.approx(0.9)
+    first = whole["0-0"]["turns"][0]
     assert first["border"] == "start"
     assert first["border_certainty"] == 1.0
     assert 0 < first["certainty"] <= 1
