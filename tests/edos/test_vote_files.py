@@ -11,11 +11,12 @@ from pyspark.sql import SparkSession
 
 from conf.errors import InputError
 from conf.settings import load_settings
+from etl.edos.tables import ANSWERS
 from etl.edos.votes import VOTE_COLUMNS
 from etl.pipeline.planner import PipelineContext
 from etl.pipeline.tables import TABLES
 from jobs.edos.crowd import agree_labels, collect_annotations, collect_answers
-from tests.stages import run_stages
+from tests.stages import called, run_stages, stage_run
 
 pytestmark = pytest.mark.usefixtures("tables")
 
@@ -45,16 +46,7 @@ def collected(spark: SparkSession, tmp_path: Path) -> tuple[dict[str, str], set[
     return labels, {(row.unit, row.id, row.reason, row.units) for row in dropped}
 
 
-def test_each_file_is_read_by_its_own_header(spark: SparkSession, tmp_path: Path) -> None:
-    folder = tmp_path / "votes"
-    folder.mkdir()
-    (folder / "a.csv").write_text(table([votes(1, "Sad"), votes(2, "Joyful")]), "utf-8")
-    other = ("Worker 1 answer", "Worker 2 answer", "Dialog", "Worker 3 answer", "DialogID", "Index")
-    (folder / "b.csv").write_text("\ufeff" + table([votes(3, "Afraid"), votes(4, "Proud")], other), "utf-8")
-    assert collected(spark, tmp_path)[0] == {"1": "sad", "2": "joyful", "3": "afraid", "4": "proud"}
-
-
-def test_all_forms_are_read_and_all_damage_is_in_the_ledger(spark: SparkSession, tmp_path: Path) -> None:
+def test_each_file_is_read_by_its_header_and_all_damage_is_in_the_ledger(spark: SparkSession, tmp_path: Path) -> None:
     folder = tmp_path / "votes"
     folder.mkdir()
     rows = table([votes(1, "Sad", "It\nrains ."), votes(2, "Proud")]).splitlines(keepends=True)
@@ -65,6 +57,8 @@ def test_all_forms_are_read_and_all_damage_is_in_the_ledger(spark: SparkSession,
     (folder / "c.jsonl").write_text("\n".join(lines), "utf-8")
     (folder / "d.json.gz").write_bytes(gzip.compress(json.dumps([votes(6, "Proud"), 7]).encode()))
     (folder / "e.csv").write_bytes(table([votes(7, "Sad"), votes(8, "Sad", "caf@")]).encode().replace(b"@", b"\xe9"))
+    other = ("Worker 1 answer", "Worker 2 answer", "Dialog", "Worker 3 answer", "DialogID", "Index")
+    (folder / "f.csv").write_text("\ufeff" + table([votes(11, "Afraid"), votes(12, "Proud")], other), "utf-8")
     (folder / "notes.csv").write_text("a,b\n1,2\n", "utf-8")
     (folder / "cut.csv.gz").write_bytes(gzip.compress(table([votes(10, "Sad")]).encode(), mtime=0)[:-9])
     (folder / "broken.csv.gz").write_bytes(b"no gzip")
@@ -79,6 +73,8 @@ def test_all_forms_are_read_and_all_damage_is_in_the_ledger(spark: SparkSession,
         "7": "sad",
         "8": "sad",
         "10": "sad",
+        "11": "afraid",
+        "12": "proud",
     }
     assert dropped == {
         ("row", "a.csv:4", "open_quote", 3),
@@ -107,8 +103,9 @@ def test_nothing_of_use_is_a_wrong_setting(
     (tmp_path / "votes").mkdir()
     if content is not None:
         (tmp_path / "votes" / "a.csv").write_text(content, "utf-8")
+    settings = load_settings("local", [], {"edos.crowd_votes": [f"{tmp_path}/votes"]})
     with pytest.raises(InputError, match=message) as error:
-        collected(spark, tmp_path)
+        called(collect_annotations, stage_run(spark, settings), settings, spark.createDataFrame([], ANSWERS.schema))
     assert "\n" not in str(error.value)
 
 
