@@ -82,7 +82,7 @@ def test_without_a_target_nothing_is_found(spark: SparkSession) -> None:
     assert find_similar(embeddings, nobody, 0.5, 1, model="m").collect() == []
 
 
-@pytest.mark.parametrize("part", [3, 11])
+@pytest.mark.parametrize("part", [pytest.param(3, marks=pytest.mark.long), 13])
 def test_more_targets_than_a_part_give_the_same_matches(
     spark: SparkSession, monkeypatch: pytest.MonkeyPatch, part: int
 ) -> None:
