@@ -16,6 +16,10 @@ from etl.subtitles.settings import CleaningSettings
 from etl.subtitles.tables import DIALOGUES
 
 WORDS = frozenset(cleaning_words().function_words)
+APART = dict.fromkeys(
+    ("exact_duplicates", "near_duplicates", "corpus_duplicates", "drop_silent_films", "drop_wrong_years"), False
+)
+"""No rule that compares dialogues or films."""
 TALK = (
     "Your brother sold the farm without a word to anybody .",
     "Because nobody in this family ever listens to him !",
@@ -87,7 +91,7 @@ def test_spans_become_dialogues_and_the_rest_is_in_the_ledger(spark: SparkSessio
     speakers = ["ANA", *[None] * 6]
     row = ("9-40", "9.xml", "9", "77", "v2018", "en", 1999, ["Drama"], turns, certainties, borders, before, speakers, 1)
     dialogues = spark.createDataFrame([row], DIALOGUES.schema).drop("work_version")
-    rules = CleaningSettings(min_certainty=0.8)
+    rules = CleaningSettings(min_certainty=0.8, **APART)
     outcome = clean_dialogues(dialogues, rules, cleaning_words(), persist=cached)
     rows = sorted(outcome.rows.collect(), key=lambda one: one["dialogue_id"])
     assert [one["dialogue_id"] for one in rows] == ["9-0", "9-5"]
@@ -129,7 +133,7 @@ def test_cleaning_cuts_out_the_spans_that_are_worth_most(spark: SparkSession) ->
     lists = ([0.9] * 6, ["mark"] * 6, [0.9] * 6, [None] * 6)
     row = ("9-0", "9.xml", "9", "77", "v2018", "en", 1999, ["Drama"], turns, *lists, 1)
     dialogues = spark.createDataFrame([row], DIALOGUES.schema).drop("work_version")
-    rules = CleaningSettings(preset="trusted", min_certainty=0.5)
+    rules = CleaningSettings(preset="trusted", min_certainty=0.5, **APART)
     outcome = clean_dialogues(dialogues, rules, cleaning_words(), persist=cached)
     (one,) = outcome.rows.collect()
     assert one["dialogue_id"] == "9-2"
@@ -145,7 +149,7 @@ def test_without_min_certainty_a_dialogue_says_how_certain_it_is(spark: SparkSes
     turns = [("Come in , please .", 0, 900, 3, 3), ("Thank you .", 950, 1_800, 4, 4)]
     row = ("9-3", "9.xml", "9", "77", "v2018", "en", 1999, [], turns, [0.9, 0.5], ["mark"] * 2, [0.8, 0.9], [None] * 2)
     dialogues = spark.createDataFrame([(*row, 1)], DIALOGUES.schema).drop("work_version")
-    outcome = clean_dialogues(dialogues, CleaningSettings(), cleaning_words(), persist=cached)
+    outcome = clean_dialogues(dialogues, CleaningSettings(**APART), cleaning_words(), persist=cached)
     (found,) = outcome.rows.collect()
     assert found["certainty"] == pytest.approx(0.36)
     assert found["raw_dialogue_id"] == found["dialogue_id"] == "9-3"
