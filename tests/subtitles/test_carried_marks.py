@@ -3,7 +3,8 @@
 import numpy as np
 import pyarrow as pa
 import pytest
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import DataFrame, Row, SparkSession
+from pyspark.sql import functions as F
 
 from etl.subtitles.borders import Borders
 from etl.subtitles.carried_marks import border_keys, marks_of_other_uploads
@@ -13,6 +14,7 @@ from etl.subtitles.turn_marks import NEW_TURN, SAME_TURN, UNMARKED, spoken
 from etl.subtitles.turn_scoring import score_turns
 from etl.subtitles.turn_sentences import Sentences
 from etl.subtitles.turns import turns_of
+from tests.frames import computed
 from tests.subtitles.marked_files import marks_files
 
 FILES = (
@@ -36,9 +38,61 @@ def story(first: str, second: str, apart: bool = False) -> Rows:
     return rows
 
 
-def upload(path: str, rows: Rows, film: str = "f", language: str = "en") -> tuple:
+def upload(path: str, rows: Rows, film: str | None = None, language: str = "en") -> tuple:
+    """Return a file of a film, by default of the film that its folder names."""
     sentences = [(i, block, block, i * 1000, i * 1000 + 900, text) for i, (text, block) in enumerate(rows)]
-    return (path, path[:-4], film, language, ["Drama"], 60_000, sentences)
+    return (path, path[:-4], film or path.split("/")[0], language, ["Drama"], 60_000, sentences)
+
+
+MARKED = story("- ", "- ")
+BARE = story("", "")
+LATER = [("Wait for me .", 0), *((text, n + 1) for n, (text, _) in enumerate(BARE))]
+SAYS_SAME = [*BARE[:2], ("- And the dog ?", 0), *BARE[2:]]
+OPENS = [BARE[0], ("- " + BARE[1][0], 1), ("- And the dog ?", 1), *((text, block + 2) for text, block in BARE[2:])]
+UPLOADS = [
+    upload("blocks/a.xml", MARKED),
+    upload("blocks/b.xml", BARE),
+    upload("apart/a.xml", MARKED),
+    upload("apart/c.xml", story("", "", apart=True)),
+    upload("marked/a.xml", MARKED),
+    upload("marked/b.xml", BARE),
+    upload("same/a.xml", [("Wait for me .", 0), (BARE[0][0], 0), ("- " + BARE[1][0], 0), *BARE[2:]]),
+    upload("same/b.xml", LATER),
+    upload("film/a.xml", MARKED, "another film"),
+    upload("film/b.xml", BARE),
+    upload("film/c.xml", BARE),
+    upload("language/a.xml", MARKED, language="de"),
+    upload("language/b.xml", BARE),
+    upload("language/c.xml", BARE),
+    upload("unknown/a.xml", MARKED, "file:1"),
+    upload("unknown/b.xml", BARE, "file:1"),
+    upload("sources/a.xml", MARKED),
+    upload("sources/b.xml", [*BARE, ("- Who is there ?", 90), ("- Me .", 90), ("( knocks )", 91)]),
+    upload("opens/a.xml", SAYS_SAME),
+    upload("opens/b.xml", OPENS),
+    upload("alone/b.xml", OPENS),
+]
+CHOSEN = ["marked/a.xml", "apart/c.xml"] + [
+    f"{film}/b.xml" for film in ("blocks", "same", "film", "language", "unknown", "sources", "opens", "alone")
+]
+"""Of each film the upload to which marks are carried."""
+
+
+@pytest.fixture(scope="module")
+def uploads(spark: SparkSession) -> tuple[DataFrame, DataFrame]:
+    """(the chosen uploads, the marks of the others)."""
+    files = computed(spark.createDataFrame(UPLOADS, FILES).repartition(2))
+    chosen = files.where(F.col("source_path").isin(CHOSEN))
+    return chosen, computed(marks_of_other_uploads(chosen, files))
+
+
+@pytest.fixture(scope="module")
+def carried(uploads: tuple[DataFrame, DataFrame]) -> dict[str, dict[int, bool]]:
+    """The marks by upload and sentence."""
+    rows = uploads[1].collect()
+    assert {row["source_path"] for row in rows} <= set(CHOSEN)
+    found = {row["source_path"]: {one["sentence"]: one["new_turn"] for one in row["carried"]} for row in rows}
+    return {path: found.get(path, {}) for path in CHOSEN}
 
 
 def carried_to(spark: SparkSession, chosen: str, *uploads: tuple) -> dict[int, bool]:
@@ -73,66 +127,60 @@ def test_border_keys_of_nothing() -> None:
     assert len(key) == len(found) == 0
 
 
-def test_carried_marks_decide_between_other_blocks_and_within_unmarked_ones(spark: SparkSession) -> None:
-    marked = upload("a.xml", story("- ", "- "))
-    bare = story("", "")
-    assert carried_to(spark, "b.xml", marked, upload("b.xml", bare)) == {1: True, 3: True, 5: True, 7: True}
-    apart = upload("c.xml", story("", "", apart=True))
-    assert carried_to(spark, "c.xml", marked, apart) == {1: True, 3: True, 5: True, 7: True}
-    assert carried_to(spark, "a.xml", marked, upload("b.xml", bare)) == {}
+def test_carried_marks_decide_between_other_blocks_and_within_unmarked_ones(carried: dict) -> None:
+    assert carried["blocks/b.xml"] == {1: True, 3: True, 5: True, 7: True}
+    assert carried["apart/c.xml"] == {1: True, 3: True, 5: True, 7: True}
+    assert carried["marked/a.xml"] == {}
 
 
-def test_carried_marks_say_same_turn_too(spark: SparkSession) -> None:
-    first, *rest = story("", "")
-    three = [("Wait for me .", 0), (first[0], 0), ("- " + rest[0][0], 0), *rest[1:]]
-    bare = [("Wait for me .", 0), *((text, n + 1) for n, (text, _) in enumerate(story("", "")))]
-    assert carried_to(spark, "b.xml", upload("a.xml", three), upload("b.xml", bare)) == {1: False, 2: True}
+def test_carried_marks_say_same_turn_too(carried: dict) -> None:
+    assert carried["same/b.xml"] == {1: False, 2: True}
 
 
-@pytest.mark.parametrize(
-    ("film", "language"), [pytest.param("g", "en", id="film"), pytest.param("f", "de", id="language")]
-)
-def test_carried_marks_stay_in_their_film_and_language(spark: SparkSession, film: str, language: str) -> None:
-    other = upload("a.xml", story("- ", "- "), film, language)
-    assert carried_to(spark, "b.xml", other, upload("b.xml", story("", "")), upload("c.xml", story("", ""))) == {}
+@pytest.mark.parametrize("unlike", ["film", "language"])
+def test_carried_marks_stay_in_their_film_and_language(carried: dict, unlike: str) -> None:
+    assert carried[f"{unlike}/b.xml"] == {}
 
 
-def test_carried_marks_need_a_known_film(spark: SparkSession) -> None:
-    uploads = upload("a.xml", story("- ", "- "), "file:1"), upload("b.xml", story("", ""), "file:1")
-    assert carried_to(spark, "b.xml", *uploads) == {}
+def test_carried_marks_need_a_known_film(carried: dict) -> None:
+    assert carried["unknown/b.xml"] == {}
 
 
 @pytest.mark.slow
 def test_carried_marks_by_most_uploads(spark: SparkSession) -> None:
-    new = upload("a.xml", story("- ", "- "))
-    bare = upload("b.xml", story("", ""))
-    rows = [(text, n // 2) for n, (text, _) in enumerate(story("", ""))]
+    new = upload("f/a.xml", MARKED)
+    bare = upload("f/b.xml", BARE)
+    rows = [(text, n // 2) for n, (text, _) in enumerate(BARE)]
     says_same = [(text, block) for text, block in rows[:2]] + [("- And the dog ?", 0)] + rows[2:]
-    same = [upload(f"{name}.xml", says_same) for name in "cd"]
-    assert carried_to(spark, "b.xml", new, bare)[1] is True
-    assert 1 not in carried_to(spark, "b.xml", new, bare, same[0])
-    assert carried_to(spark, "b.xml", new, bare, *same)[1] is False
+    same = [upload(f"f/{name}.xml", says_same) for name in "cd"]
+    assert carried_to(spark, "f/b.xml", new, bare)[1] is True
+    assert 1 not in carried_to(spark, "f/b.xml", new, bare, same[0])
+    assert carried_to(spark, "f/b.xml", new, bare, *same)[1] is False
 
 
 def half_sure(texts: pa.Array, left: np.ndarray, right: np.ndarray, context: PairContext) -> np.ndarray:
     return np.where(np.arange(len(left)) % 2 == 0, 0.5, -0.5)
 
 
-def scored(spark: SparkSession, chosen: str, *uploads: tuple) -> tuple[DataFrame, dict]:
-    files = spark.createDataFrame(list(uploads), FILES)
-    one = files.where(f"source_path = '{chosen}'")
-    scores = score_turns(one, half_sure, "half", marks_of_other_uploads(one, files))
-    row = scores.head()
-    assert row is not None
-    return one.join(scores.select("source_path", "scores", "carried"), "source_path"), row.asDict()
+@pytest.fixture(scope="module")
+def scored(uploads: tuple[DataFrame, DataFrame]) -> DataFrame:
+    """The chosen uploads with their scores."""
+    chosen, marks = uploads
+    scores = score_turns(chosen, half_sure, "half", marks)
+    return computed(chosen.join(scores.select("source_path", "scores", "sources", "carried"), "source_path"))
 
 
-def test_scores_keep_the_source_of_each_decision(spark: SparkSession) -> None:
-    rows = [*story("", ""), ("- Who is there ?", 90), ("- Me .", 90), ("( knocks )", 91)]
-    frame, row = scored(spark, "b.xml", upload("a.xml", story("- ", "- ")), upload("b.xml", rows))
+def scores_of(scored: DataFrame, path: str) -> Row:
+    (row,) = scored.where(F.col("source_path") == path).collect()
+    return row
+
+
+def test_scores_keep_the_source_of_each_decision(scored: DataFrame) -> None:
+    row = scores_of(scored, "sources/b.xml")
     assert row["carried"] == [True, None, True, None, True, None, True, None, None, None]
     assert row["sources"] == ["carried", "model"] * 3 + ["carried", "model", "mark", None]
     assert len(row["scores"]) == 10
+    frame = scored.where("source_path = 'sources/b.xml'").drop("sources")
 
     def turns(**options: bool) -> list[int]:
         found = turns_of(frame, explicit_marks=True, silence_ends_turn_ms=None, **options).head()
@@ -147,23 +195,19 @@ def test_scores_keep_the_source_of_each_decision(spark: SparkSession) -> None:
 
 
 def test_scores_without_other_uploads_and_without_sentences(spark: SparkSession) -> None:
-    files = spark.createDataFrame(
-        [upload("a.xml", story("", "")), upload("b.xml", [("Oh .", 1)]), upload("c.xml", [])], FILES
-    )
+    uploads = [upload("a.xml", BARE, "f"), upload("b.xml", [("Oh .", 1)], "f"), upload("c.xml", [], "f")]
+    files = spark.createDataFrame(uploads, FILES)
     rows = {row["source_path"]: row for row in score_turns(files, half_sure, "half").collect()}
     assert rows["a.xml"]["carried"] == [None] * 7
     assert rows["a.xml"]["sources"] == ["model"] * 7
     assert rows["b.xml"]["sources"] == rows["c.xml"]["sources"] == []
 
 
-def test_a_carried_mark_overrides_a_dash_that_opens_its_block(spark: SparkSession) -> None:
-    rows = story("", "")
-    says_same = [*rows[:2], ("- And the dog ?", 0), *rows[2:]]
-    opens = [rows[0], ("- " + rows[1][0], 1), ("- And the dog ?", 1), *((text, block + 2) for text, block in rows[2:])]
-    _, row = scored(spark, "b.xml", upload("a.xml", says_same), upload("b.xml", opens))
+def test_a_carried_mark_overrides_a_dash_that_opens_its_block(scored: DataFrame) -> None:
+    row = scores_of(scored, "opens/b.xml")
     assert row["carried"][0] is False
     assert row["sources"][:2] == ["carried", "mark"]
-    _, alone = scored(spark, "b.xml", upload("b.xml", opens))
+    alone = scores_of(scored, "alone/b.xml")
     assert alone["carried"][0] is None
     assert alone["sources"][:2] == ["model", "mark"]
 
