@@ -22,6 +22,7 @@ from etl.subtitles.turn_segmenter import (
     with_buckets,
 )
 from etl.subtitles.turns import turns_of
+from tests.frames import computed
 from tests.subtitles.marked_films import FILES, turn_file, turn_small_talk
 
 SPACE = FeatureSpace(2**11, True)
@@ -30,17 +31,22 @@ SPACE = FeatureSpace(2**11, True)
 @pytest.fixture(scope="module")
 def turn_films(spark):
     films = [turn_file(f"m{n}.xml", f"m{n}", turn_small_talk(f"m{n}")) for n in range(6)]
-    return spark.createDataFrame(films, FILES).cache()
+    return computed(spark.createDataFrame(films, FILES))
+
+
+@pytest.fixture(scope="module")
+def turn_pairs(turn_films):
+    return computed(marked_pairs(turn_films))
 
 
 @pytest.fixture(scope="module")
 def turn_no_lemmas(spark):
-    return spark.createDataFrame([("lost", "lose")], "word string, lemma string").cache()
+    return spark.createDataFrame([("lost", "lose")], "word string, lemma string")
 
 
 @pytest.fixture(scope="module")
-def turn_learned(turn_films, turn_no_lemmas) -> TurnSegmenter:
-    pairs = marked_pairs(turn_films.where("movie_id < 'm4'"))
+def turn_learned(turn_pairs, turn_no_lemmas) -> TurnSegmenter:
+    pairs = turn_pairs.where("split_group < 'm4'")
     return train_turn_segmenter(pairs, lemma_table(turn_no_lemmas), space=SPACE, max_iterations=6)
 
 
@@ -49,8 +55,8 @@ def turn_scorer(turn_learned, turn_no_lemmas) -> SvmScorer:
     return SvmScorer(turn_learned, lemma_table(turn_no_lemmas))
 
 
-def test_turn_pairs_from_dashes(turn_films) -> None:
-    pairs = marked_pairs(turn_films.where("movie_id = 'm0'")).toPandas()
+def test_turn_pairs_from_dashes(turn_pairs) -> None:
+    pairs = turn_pairs.where("split_group = 'm0'").toPandas()
     assert list(pairs.columns) == PAIRS.names
     assert set(pairs["source"]) == {"dashes"}
     assert pairs["same_block"].all()
@@ -65,8 +71,8 @@ def test_turn_pairs_from_dashes(turn_films) -> None:
     assert (pairs["mark"] == asked).all()
 
 
-def test_of_equal_pairs_of_an_upload_the_same_one_stays_in_any_order(turn_films) -> None:
-    pairs = marked_pairs(turn_films.where("movie_id = 'm0'")).withColumn("source_path", F.lit("a.xml"))
+def test_of_equal_pairs_of_an_upload_the_same_one_stays_in_any_order(turn_pairs) -> None:
+    pairs = turn_pairs.where("split_group = 'm0'").withColumn("source_path", F.lit("a.xml"))
     later = pairs.withColumn("silence_ms", F.lit(9_000).cast("bigint"))
     found = [
         _distinct_pairs(one.unionByName(other).repartition(parts)).orderBy("left_text", "right_text").collect()
@@ -116,8 +122,8 @@ def test_turn_pairs_with_two_truths_go(spark) -> None:
     assert ((pairs["left_text"] == "Well .") & (pairs["right_text"] == "So ?")).any()
 
 
-def test_turn_split_is_by_film_and_caps_are_nested(spark, turn_films) -> None:
-    pairs = marked_pairs(turn_films)
+def test_turn_split_is_by_film_and_caps_are_nested(turn_films, turn_pairs) -> None:
+    pairs = turn_pairs
     train, held_out = split_held_out(pairs, 0.5)
     groups = [set(part.select("split_group").distinct().toPandas()["split_group"]) for part in (train, held_out)]
     assert not groups[0] & groups[1]
@@ -134,9 +140,8 @@ def test_turn_split_is_by_film_and_caps_are_nested(spark, turn_films) -> None:
     assert films < {row["movie_id"] for row in films_by_hash(turn_films, 3).collect()}
 
 
-def test_turn_folds_hold_each_film_out_once(turn_films) -> None:
-    pairs = marked_pairs(turn_films)
-    held = [split_held_out(pairs, 1 / 3, fold)[1].select("split_group").distinct().collect() for fold in range(3)]
+def test_turn_folds_hold_each_film_out_once(turn_pairs) -> None:
+    held = [split_held_out(turn_pairs, 1 / 3, fold)[1].select("split_group").distinct().collect() for fold in range(3)]
     films = [row["split_group"] for fold in held for row in fold]
     assert sorted(films) == [f"m{n}" for n in range(6)]
 
@@ -163,9 +168,10 @@ def test_turn_films_of_held_out_scenes_go(spark) -> None:
     assert kept.count() == 3
 
 
-def test_turn_segmenter_learns_and_is_judged(turn_films, turn_scorer) -> None:
-    held_out = marked_pairs(turn_films.where("movie_id >= 'm4'"))
-    rows = rule_accuracies(with_margins(held_out, turn_scorer)).toPandas()
+def test_turn_segmenter_learns_and_is_judged(turn_pairs, turn_scorer) -> None:
+    held_out = turn_pairs.where("split_group >= 'm4'")
+    found = computed(rule_accuracies(with_margins(held_out, turn_scorer)))
+    rows = found.toPandas()
     accuracy = rows.set_index("rule")["accuracy"]
     share = held_out.toPandas()["label"].mean()
     assert accuracy["segmenter"] == accuracy["segmenter and marks"] == 1.0
@@ -173,7 +179,7 @@ def test_turn_segmenter_learns_and_is_judged(turn_films, turn_scorer) -> None:
     assert accuracy["majority class"] == pytest.approx(max(share, 1 - share))
     assert accuracy["same-block rule"] == pytest.approx(1 - share)
     assert pd.isna(accuracy["gap rule"]), "pairs within a block have no silence between them"
-    metrics = accuracy_metrics(rule_accuracies(with_margins(held_out, turn_scorer)))
+    metrics = accuracy_metrics(found)
     assert metrics["accuracy.dashes.segmenter"] == 1.0
     assert "accuracy.dashes.gap_rule" not in metrics
 
@@ -200,8 +206,9 @@ def test_turn_evaluation_counts_by_hand(spark, turn_scorer) -> None:
     assert accuracy["segmenter and marks"] == pytest.approx(4 / 5)
 
 
-def test_turn_training_is_the_same_on_any_partitioning(turn_films, turn_no_lemmas, turn_learned) -> None:
-    pairs = marked_pairs(turn_films.where("movie_id < 'm4'"))
+@pytest.mark.long
+def test_turn_training_is_the_same_on_any_partitioning(turn_pairs, turn_no_lemmas, turn_learned) -> None:
+    pairs = turn_pairs.where("split_group < 'm4'")
     again = train_turn_segmenter(pairs.repartition(7), lemma_table(turn_no_lemmas), space=SPACE, max_iterations=6)
     assert again.identity == turn_learned.identity
 
@@ -248,9 +255,9 @@ def test_turn_segmenter_refuses_broken_files(tmp_path, turn_learned, name, conte
         TurnSegmenter.load(tmp_path)
 
 
-def test_turn_features_of_training_are_those_of_scoring(spark, turn_films, turn_no_lemmas, turn_learned) -> None:
+def test_turn_features_of_training_are_those_of_scoring(turn_films, turn_pairs, turn_no_lemmas, turn_learned) -> None:
     """The margin of a pair: Spark's vector product, the pair table's and the files' own."""
-    pairs = marked_pairs(turn_films.where("movie_id = 'm5'"))
+    pairs = turn_pairs.where("split_group = 'm5'")
     table = lemma_table(turn_no_lemmas)
     bucketed = with_buckets(pairs, table, SPACE).orderBy("left_text", "right_text").toPandas()
     margins = with_margins(pairs, SvmScorer(turn_learned, table)).orderBy("left_text", "right_text").toPandas()
@@ -286,30 +293,45 @@ def test_turn_scores_of_odd_files(spark, turn_scorer) -> None:
     assert round(rows["gap.xml"][0], 4) == pytest.approx(rows["gap.xml"][0], abs=1e-6)
 
 
-def turn_texts(spark, rows: list, scores: list, *, marks: bool = True, silence: int | None = 5000) -> list:
-    film = turn_file("t.xml", "t", rows)
-    frame = spark.createDataFrame([(*film, scores)], FILES + ", scores array<float>")
+MARKED = [
+    ("- Hello .", 1, 1000, None),
+    ("- Hi .", 1, None, 2000),
+    ("I am Bo .", 2, 2100, 3000),
+    ("You are late .", 3, 3100, 4000),
+    ("Anna :", 4, 4100, None),
+    ("I know .", 4, None, 5000),
+    ("", 5, 5100, 5200),
+    ("Sorry .", 6, 5300, 6000),
+    ("Anna : It rained .", 7, 11500, 12000),
+]
+MARKED_SCORES = [-1.0, -1.0, 1.0, -1.0, 1.0, 1.0, -1.0, -1.0]
+SILENT = [("We wait .", 1, 0, 1000), ("And wait .", 2, 6001, 7000)]
+"""A silence of 5,001 ms: more than a limit of 5,000 ends a turn, the limit itself does not."""
+WORDLESS = {
+    "no words": ([("", 1, 0, 1), ("", 2, 2, 3)], [0.0]),
+    "nothing": ([], []),
+    "words between": ([("", 1, 0, 1), ("Hello .", 2, 2, 3), ("", 3, None, None)], [0.0, 0.0]),
+}
+
+
+def turn_texts(spark, films: dict[str, tuple[list, list]], *, marks: bool = True, silence: int | None = 5000) -> dict:
+    """Return each film's turns, by its rows and scores."""
+    files = [(*turn_file(f"{name}.xml", name, rows), scores) for name, (rows, scores) in films.items()]
+    frame = spark.createDataFrame(files, FILES + ", scores array<float>")
     turns = turns_of(frame, explicit_marks=marks, silence_ends_turn_ms=silence)
     assert "sentences" not in turns.columns
     assert "scores" not in turns.columns
-    return turns.head()["turns"]
+    return {row["movie_id"]: row["turns"] for row in turns.collect()}
 
 
-def test_turns_by_marks_scores_and_silence(spark) -> None:
-    rows = [
-        ("- Hello .", 1, 1000, None),
-        ("- Hi .", 1, None, 2000),
-        ("I am Bo .", 2, 2100, 3000),
-        ("You are late .", 3, 3100, 4000),
-        ("Anna :", 4, 4100, None),
-        ("I know .", 4, None, 5000),
-        ("", 5, 5100, 5200),
-        ("Sorry .", 6, 5300, 6000),
-        ("Anna : It rained .", 7, 11500, 12000),
-    ]
-    scores = [-1.0, -1.0, 1.0, -1.0, 1.0, 1.0, -1.0, -1.0]
-    turns = turn_texts(spark, rows, scores)
-    assert [tuple(turn) for turn in turns] == [
+@pytest.fixture(scope="module")
+def turns_by_default(spark) -> dict:
+    films = {"marked": (MARKED, MARKED_SCORES), "silent": (SILENT, [-1.0]), **WORDLESS}
+    return turn_texts(spark, films)
+
+
+def test_turns_by_marks_scores_and_silence(turns_by_default) -> None:
+    assert [tuple(turn) for turn in turns_by_default["marked"]] == [
         ("Hello .", 1000, None, 0, 0),
         ("Hi . I am Bo .", None, 3000, 1, 2),
         ("You are late .", 3100, 4000, 3, 3),
@@ -317,20 +339,21 @@ def test_turns_by_marks_scores_and_silence(spark) -> None:
         ("Sorry .", 5100, 6000, 6, 7),
         ("Anna : It rained .", 11500, 12000, 8, 8),
     ]
-    unmarked = [turn["text"] for turn in turn_texts(spark, rows, scores, marks=False)]
-    assert unmarked[0] == "Hello . Hi . I am Bo ."
 
 
-@pytest.mark.parametrize(
-    ("silence", "turns"), [(5000, 2), (5001, 1), (None, 1)]
-)  # the silence is 5,001 ms: more than the limit ends a turn, the limit itself does not
-def test_turns_end_at_long_silences(spark, silence, turns) -> None:
-    rows = [("We wait .", 1, 0, 1000), ("And wait .", 2, 6001, 7000)]
-    assert len(turn_texts(spark, rows, [-1.0], silence=silence)) == turns
+def test_turns_end_at_long_silences(spark, turns_by_default) -> None:
+    assert len(turns_by_default["silent"]) == 2
+    assert len(turn_texts(spark, {"silent": (SILENT, [-1.0])}, silence=5001)["silent"]) == 1
 
 
-def test_turns_of_sentences_without_words(spark) -> None:
-    assert turn_texts(spark, [("", 1, 0, 1), ("", 2, 2, 3)], [0.0]) == []
-    assert turn_texts(spark, [], []) == []
-    [turn] = turn_texts(spark, [("", 1, 0, 1), ("Hello .", 2, 2, 3), ("", 3, None, None)], [0.0, 0.0])
+def test_turns_without_marks_and_silences_are_by_scores_alone(spark) -> None:
+    films = {"marked": (MARKED, MARKED_SCORES), "silent": (SILENT, [-1.0])}
+    found = turn_texts(spark, films, marks=False, silence=None)
+    assert found["marked"][0]["text"] == "Hello . Hi . I am Bo ."
+    assert len(found["silent"]) == 1
+
+
+def test_turns_of_sentences_without_words(turns_by_default) -> None:
+    assert turns_by_default["no words"] == turns_by_default["nothing"] == []
+    [turn] = turns_by_default["words between"]
     assert tuple(turn) == ("Hello .", 0, None, 0, 2)
