@@ -48,7 +48,7 @@ def test_marks_are_kept_with_the_file_and_are_no_part_of_its_hash(spark: SparkSe
     assert sorted(tuple(row) for row in found) == [("1", 1, True), ("2", 0, True)]
 
 
-def test_bad_files_go_to_the_quarantine_and_the_rest_goes_on(spark: SparkSession, tmp_path: Path) -> None:
+def test_bad_and_vanished_files_go_to_the_quarantine_and_the_rest_goes_on(spark: SparkSession, tmp_path: Path) -> None:
     good = ingest_xml("Come in")
     files = {
         "xml/en/1999/1/1.xml": good,
@@ -63,6 +63,7 @@ def test_bad_files_go_to_the_quarantine_and_the_rest_goes_on(spark: SparkSession
         "xml_unplaced/10.xml": ingest_xml("Entrez", "French"),
         "xml_unplaced/1.xml": good,
         "b/xml/en/1999/1/2.xml": good,
+        "xml/en/1999/1/20.xml": good,
     }
     source = ingest_write(tmp_path, files)
     with zipfile.ZipFile(tmp_path / "z.zip", "w") as archive:
@@ -71,6 +72,7 @@ def test_bad_files_go_to_the_quarantine_and_the_rest_goes_on(spark: SparkSession
     (tmp_path / "broken.zip").write_bytes(b"PK")
     manifest = find_subtitles(spark, [source], ["en"], "v2018")
     (tmp_path / "xml/en/1999/1/2.xml.gz").rename(tmp_path / "gone")
+    (tmp_path / "xml/en/1999/1/20.xml").unlink()
     outcome = ingest_subtitles(manifest, languages=["en"], sources=[source])
     assert outcome.dropped is not None
     assert outcome.quarantined is not None
@@ -95,21 +97,11 @@ def test_bad_files_go_to_the_quarantine_and_the_rest_goes_on(spark: SparkSession
         "xml/en/1999/1/6.xml": "not_xml",
         "xml/en/1999/1/7.xml.gz": "ratio",
         "xml/en/1999/1/8.xml": "bad_encoding",
+        "xml/en/1999/1/20.xml": "unreadable",
         "z.zip!xml/en/2000/2/../11.xml": "unsafe_name",
         "broken.zip": "bad_zip",
     }
     assert manifest.count() == len(kept) + len(dropped) + len(refused)
-    spark.catalog.clearCache()
-
-
-def test_a_vanished_file_is_quarantined(spark: SparkSession, tmp_path: Path) -> None:
-    source = ingest_write(tmp_path, {"xml/en/1/1/1.xml": ingest_xml("a"), "xml/en/1/1/2.xml": ingest_xml("b")})
-    manifest = find_subtitles(spark, [source], ["en"], "v2018")
-    (tmp_path / "xml/en/1/1/1.xml").unlink()
-    outcome = ingest_subtitles(manifest)
-    assert outcome.quarantined is not None
-    assert [row.reason for row in outcome.quarantined.collect()] == ["unreadable"]
-    assert outcome.rows.count() == 1
     spark.catalog.clearCache()
 
 
@@ -181,7 +173,7 @@ def test_hostile_names_sizes_and_sources_reach_the_tables(spark: SparkSession, t
 
 
 def test_a_zip_gives_the_same_rows_as_its_folder_whatever_the_tasks(spark: SparkSession, tmp_path: Path) -> None:
-    files = {f"xml/en/1999/{n % 7}/{n}.xml": ingest_xml(f"word{n} " * (n + 1)) for n in range(150)}
+    files = {f"xml/en/1999/{n % 7}/{n}.xml": ingest_xml(f"word{n} " * (n + 1)) for n in range(40)}
     folder = ingest_write(tmp_path / "tree", files)
     with zipfile.ZipFile(tmp_path / "en.zip", "w", zipfile.ZIP_DEFLATED) as archive:
         for name, data in files.items():
@@ -189,21 +181,30 @@ def test_a_zip_gives_the_same_rows_as_its_folder_whatever_the_tasks(spark: Spark
     from_tree = ingest_subtitles(find_subtitles(spark, [folder], ["en"], "v2018").repartition(5))
     from_zip = ingest_subtitles(find_subtitles(spark, [str(tmp_path / "en.zip")], ["en"], "v2018"), task_mb=1)
     assert ingest_plain_rows(from_tree.rows) == ingest_plain_rows(from_zip.rows)
-    assert from_tree.rows.count() == 150
+    assert from_tree.rows.count() == 40
     assert from_tree.rows.dtypes == [(one.name, one.dataType.simpleString()) for one in FILES.schema][:-1]
     spark.catalog.clearCache()
 
 
+EVEN = [1 << 20] * 16
+MIXED = [4 << 20] * 3 + [4 << 10] * 500 + [4 << 20] * 3  # a task of few rows beside one of many
+LARGE = [9 << 20, 1 << 10, 1 << 20]
+SMALL = [1 << 10] * 3
+
+
 @pytest.mark.parametrize(
-    "sizes",
+    ("sizes", "zipped"),
     [
-        [1 << 20] * 16,
-        [4 << 20] * 3 + [4 << 10] * 500 + [4 << 20] * 3,  # a task of few rows beside one of many
-        [9 << 20, 1 << 10, 1 << 20],
-        [1 << 10] * 3,
+        pytest.param(MIXED, True, id="mixed in a zip"),
+        pytest.param(MIXED, False, id="mixed in a folder"),
+        pytest.param(LARGE, False, id="large in a folder"),
+        pytest.param(EVEN, True, id="even in a zip", marks=pytest.mark.long),
+        pytest.param(EVEN, False, id="even in a folder", marks=pytest.mark.long),
+        pytest.param(LARGE, True, id="large in a zip", marks=pytest.mark.long),
+        pytest.param(SMALL, True, id="small in a zip", marks=pytest.mark.long),
+        pytest.param(SMALL, False, id="small in a folder", marks=pytest.mark.long),
     ],
 )
-@pytest.mark.parametrize("zipped", [True, False], ids=["in a zip", "in a folder"])
 def test_tasks_have_neighbours_and_even_bytes(spark: SparkSession, sizes: list[int], zipped: bool) -> None:
     rows = [("s", f"{number:04}", size) for number, size in enumerate(sizes)]
     plain = {"container": F.col("source_path"), "offset": F.lit(0), "method": F.lit(None).cast("int")}
@@ -225,6 +226,7 @@ def test_tasks_have_neighbours_and_even_bytes(spark: SparkSession, sizes: list[i
     assert len(tasks) <= (sum(sizes) + opening) // (1 << 20) + 1
 
 
+@pytest.mark.long
 def test_the_real_sample_is_read_whole(spark: SparkSession, shared_data: Path) -> None:
     """267 files, as published but for sentences in which the speaker changes, and for tokens that cannot be seen."""
     folder = shared_data / "opensubtitles2018_xml"
@@ -262,71 +264,62 @@ OTHER = ingest_xml("Go out")
 FRENCH = ingest_xml("Entrez", "French")
 
 
-@pytest.mark.parametrize(
-    ("files", "kept", "again", "refused"),
-    [
-        ({"a/xml/en/1/1/1.xml": GOOD, "b/xml/en/1/1/1.xml": OTHER}, {"a"}, {"b": "a"}, set()),
-        pytest.param({"a/xml/en/1/1/1.xml": BAD, "b/xml/en/1/1/1.xml": GOOD}, {"b"}, {}, {"a"}, marks=pytest.mark.slow),
-        (
-            {
-                "a/xml/en/1/1/1.xml": BAD,
-                "b/xml/en/1/1/1.xml": GOOD,
-                "c/xml/en/1/1/1.xml": OTHER,
-                "d/xml/en/1/1/1.xml": BAD,
-            },
-            {"b"},
-            {"c": "b"},
-            {"a", "d"},
-        ),
-        pytest.param(
-            {"a/xml/en/1/1/1.xml": BAD, "b/xml/en/1/1/1.xml.gz": gzip.compress(GOOD)[:-9]},
-            set(),
-            {},
-            {"a", "b"},
-            marks=pytest.mark.slow,
-        ),
-        # A copy whose path names no language comes after all that do, and may be French.
-        pytest.param(
-            {"a/xml/en/1/1/1.xml": BAD, "b/1.xml": FRENCH, "c/1.xml": GOOD, "d/xml/en/1/1/1.xml": BAD},
-            {"c"},
-            {},
-            {"a", "d"},
-            marks=pytest.mark.slow,
-        ),
-        pytest.param(
-            {"a/1.xml": FRENCH, "b/1.xml": GOOD, "c/1.xml": GOOD}, {"b"}, {"c": "b"}, set(), marks=pytest.mark.slow
-        ),
-        pytest.param(
-            {"a/xml/en/1/1/1.xml": BAD, "b/1.xml": BAD, "c/xml/en/1/2/2.xml": GOOD},
-            {"c"},
-            {},
-            {"a", "b"},
-            marks=pytest.mark.slow,
-        ),
-        # Another release is another file.
-        ({"v2016/xml/en/1/1/1.xml": BAD, "v2018/xml/en/1/1/1.xml": GOOD}, {"v2018"}, {}, {"v2016"}),
-    ],
-)
-def test_a_copy_that_cannot_be_read_takes_no_intact_one_with_it(
-    spark: SparkSession,
-    tmp_path: Path,
-    files: dict[str, bytes],
-    kept: set[str],
-    again: dict[str, str],
-    refused: set[str],
-) -> None:
+COPIES = [
+    # files, those that are kept, those that repeat another, those that are refused, by their first folder
+    ({"a/xml/en/1/1/1.xml": GOOD, "b/xml/en/1/1/1.xml": OTHER}, {"a"}, {"b": "a"}, set()),
+    ({"a/xml/en/1/1/1.xml": BAD, "b/xml/en/1/1/1.xml": GOOD}, {"b"}, {}, {"a"}),
+    (
+        {
+            "a/xml/en/1/1/1.xml": BAD,
+            "b/xml/en/1/1/1.xml": GOOD,
+            "c/xml/en/1/1/1.xml": OTHER,
+            "d/xml/en/1/1/1.xml": BAD,
+        },
+        {"b"},
+        {"c": "b"},
+        {"a", "d"},
+    ),
+    ({"a/xml/en/1/1/1.xml": BAD, "b/xml/en/1/1/1.xml.gz": gzip.compress(GOOD)[:-9]}, set(), {}, {"a", "b"}),
+    # A copy whose path names no language comes after all that do, and may be French.
+    (
+        {"a/xml/en/1/1/1.xml": BAD, "b/1.xml": FRENCH, "c/1.xml": GOOD, "d/xml/en/1/1/1.xml": BAD},
+        {"c"},
+        {},
+        {"a", "d"},
+    ),
+    ({"a/1.xml": FRENCH, "b/1.xml": GOOD, "c/1.xml": GOOD}, {"b"}, {"c": "b"}, set()),
+    ({"a/xml/en/1/1/1.xml": BAD, "b/1.xml": BAD, "c/xml/en/1/2/2.xml": GOOD}, {"c"}, {}, {"a", "b"}),
+    # Another release is another file.
+    ({"v2016/xml/en/1/1/1.xml": BAD, "v2018/xml/en/1/1/1.xml": GOOD}, {"v2018"}, {}, {"v2016"}),
+]
+
+
+def test_a_copy_that_cannot_be_read_takes_no_intact_one_with_it(spark: SparkSession, tmp_path: Path) -> None:
+    """The subtitles of each case have numbers of their own, which begin with the case's."""
+    files = {
+        f"{folder}/{case}{name}": content
+        for case, (given, *_) in enumerate(COPIES)
+        for (folder, _, name), content in ((path.rpartition("/"), content) for path, content in given.items())
+    }
     source = ingest_write(tmp_path, files)
     manifest = find_subtitles(spark, [source], ["en"], "v0")
     outcome = ingest_subtitles(manifest, languages=["en"], sources=[source])
     assert outcome.dropped is not None
     assert outcome.quarantined is not None
 
-    def top(path: str) -> str:
-        return path.removeprefix("read instead: ").split("/")[0]
+    def top(path: str) -> tuple[int, str]:
+        """Return the case and the first folder of a file."""
+        path = path.removeprefix("read instead: ")
+        return int(path.rpartition("/")[2][0]), path.split("/")[0]
 
     dropped = outcome.dropped.collect()
-    assert {top(row.source_path) for row in outcome.rows.select("source_path").collect()} == kept
-    assert {top(row.id): top(row.detail) for row in dropped if row.reason == "same_upload_again"} == again
-    assert {top(row.source_path) for row in outcome.quarantined.collect()} == refused
-    assert len(files) == len(kept) + len(dropped) + len(refused)
+    rows = outcome.rows.select("source_path").collect()
+    refused = outcome.quarantined.collect()
+    cases = list(enumerate(COPIES))
+    assert {top(row.source_path) for row in rows} == {(n, name) for n, (_, kept, *_) in cases for name in kept}
+    assert {top(row.id): top(row.detail) for row in dropped if row.reason == "same_upload_again"} == {
+        (n, name): (n, first) for n, (_, _, again, _) in cases for name, first in again.items()
+    }
+    assert {top(row.source_path) for row in refused} == {(n, name) for n, (*_, bad) in cases for name in bad}
+    assert len(files) == len(rows) + len(dropped) + len(refused)
     spark.catalog.clearCache()
