@@ -1,15 +1,16 @@
 """The views of the trace: a dialogue from its film to what depends on it."""
 
 import re
+from collections.abc import Iterator
 from datetime import UTC, datetime
 
 import pytest
 from pyspark.sql import Row, SparkSession
-from pyspark.sql import functions as F
 
+from conf.taxonomy import load_taxonomy
 from etl.pipeline.stages import REGISTRY
 from etl.pipeline.tables import TABLES, Table
-from etl.publishing.views import sql_views
+from etl.publishing.views import all_views, sql_views
 from jobs import all_stages
 from tests.stand_ins import StandIns
 
@@ -23,17 +24,22 @@ CHAMPION = "models:/edos-emotion-classifier/2#x"
 STARTED = datetime(2026, 1, 2, tzinfo=UTC)
 
 
-@pytest.fixture
-def traced(spark: SparkSession, stand_ins: StandIns) -> list[Row]:
-    """The rows of the trace of one dialogue, with another one beside it in every table."""
+@pytest.fixture(scope="module")
+def traced(spark: SparkSession) -> Iterator[list[Row]]:
+    """The trace: of one dialogue, with another one beside it in every table, and of the parts of a third."""
+    stand_ins = StandIns(spark, all_views(load_taxonomy("edos")))
 
     def give(table: str, schema: str, *rows: tuple) -> None:
         stand_ins.give(table, spark.createDataFrame(list(rows), schema))
 
     turns = [("Who ?", 3_000, 3_900, 3, 3), ("Me . Alone .", 4_000, 5_900, 4, 5)]
     other = (OTHER, "z!5.xml", "5", "77", 1999, turns[:1])
-    give("subtitles.dialogues", RAW, (ME, "z!5.xml", "5", "77", 1999, turns), other)
-    give("subtitles.clean_dialogues", RAW, (ME, "z!5.xml", "5", "77", 1999, turns[:1]))
+    cut = [(f"{i} .", None, None, i, i) for i in (40, 42, 44, 46)]
+    whole = [("9-40", "a.xml", "9", "77", 1999, cut), ("9-50", "a.xml", "9", "77", 1999, cut[:1])]
+    give("subtitles.dialogues", RAW, (ME, "z!5.xml", "5", "77", 1999, turns), other, *whole)
+    clean = (ME, "z!5.xml", "5", "77", 1999, turns[:1], ME)
+    part = ("9-42", "a.xml", "9", "77", 1999, cut[1:2], "9-40")
+    give("subtitles.clean_dialogues", f"{RAW}, raw_dialogue_id string", clean, part)
     upload = "source_path string, subtitle_id string, choice int, uploads int"
     give("subtitles.chosen_uploads", upload, ("z!5.xml", "5", 1, 3))
     found_file = (
@@ -47,7 +53,15 @@ def traced(spark: SparkSession, stand_ins: StandIns) -> list[Row]:
     sources = [None, None, None, "model", "mark", None, None]
     give("subtitles.turn_scores", scored, ("z!5.xml", "m1", [0.5] * 3 + [1.5, -0.25] + [0.0] * 2, sources))
     dropped = "stage string, unit string, id string, reason string, detail string"
-    give("ops.dropped", dropped, ("clean_dialogues", "turn", f"{ME}/1", "too_long", "x"), ("a", "file", ME, "no", "no"))
+    give(
+        "ops.dropped",
+        dropped,
+        ("clean_dialogues", "turn", f"{ME}/1", "too_long", "x"),
+        ("a", "file", ME, "no", "no"),
+        ("c", "dialogue", "9-44", "duplicate", "of 1-1"),
+        ("c", "turn", "9-40/0", "song", "x"),
+        ("c", "turn", "9-50/0", "song", "y"),
+    )
     weak = "dialogue_id string, turn int, label string, confidence float, model string"
     give("edos.weak_labels", weak, (ME, 0, "sad", 0.5, "weak1"), (OTHER, 0, "glad", 0.5, "weak1"))
     labelled = "dialogue_id string, turn int, label string, origin string, score float, matched_id string, split string"
@@ -67,11 +81,12 @@ def traced(spark: SparkSession, stand_ins: StandIns) -> list[Row]:
         (TRAINING, "s", "started", STARTED.replace(day=4), {}, "c", 1, {}, None),
     )
     found = stand_ins.ask("dialogue_trace")
-    own = [row for row in found if row["dialogue_id"] == ME]
-    return sorted(own, key=lambda row: (row["place"], row["number"] or 0, row["decision"]))
+    yield sorted(found, key=lambda row: (row["place"], row["number"] or 0, row["decision"]))
+    stand_ins.drop()
 
 
 def test_the_way_and_what_depends_on_it(traced: list[Row]) -> None:
+    traced = [row for row in traced if row["dialogue_id"] == ME]
     assert [(row["step"], row["number"], row["decision"], row["detail"], row["model"]) for row in traced] == [
         ("film", None, "77", "1999", None),
         ("upload", None, "5", "choice 1 of 3 uploads", None),
@@ -103,26 +118,11 @@ def test_the_way_and_what_depends_on_it(traced: list[Row]) -> None:
     assert by_step["film"]["run_id"] is None
 
 
-def test_a_part_follows_its_raw_dialogue(spark: SparkSession, stand_ins: StandIns) -> None:
+def test_a_part_follows_its_raw_dialogue(traced: list[Row]) -> None:
     """Of a dialogue of four turns one part is clean, and one was dropped after the cut: the ledger alone has its id."""
-    turns = [(f"{i} .", None, None, i, i) for i in (40, 42, 44, 46)]
-    raw = spark.createDataFrame(
-        [("9-40", "a.xml", "9", "77", 1999, turns), ("9-50", "a.xml", "9", "77", 1999, turns[:1])], RAW
-    )
-    stand_ins.give("subtitles.dialogues", raw)
-    clean = spark.createDataFrame([("9-42", "a.xml", "9", "77", 1999, turns[1:2])], RAW)
-    stand_ins.give("subtitles.clean_dialogues", clean.withColumn("raw_dialogue_id", F.lit("9-40")))
-    lost = "stage string, unit string, id string, reason string, detail string"
-    rows = [
-        ("c", "dialogue", "9-44", "duplicate", "of 1-1"),
-        ("c", "turn", "9-40/0", "song", "x"),
-        ("c", "turn", "9-50/0", "song", "y"),
-    ]
-    stand_ins.give("ops.dropped", spark.createDataFrame(rows, lost))
-    found = sorted(stand_ins.ask("dialogue_trace"), key=lambda row: (row["place"], row["decision"]))
 
     def steps(name: str) -> list[tuple[str, str]]:
-        return [(row["step"], row["decision"]) for row in found if row["dialogue_id"] == name and row["place"] >= 60]
+        return [(row["step"], row["decision"]) for row in traced if row["dialogue_id"] == name and row["place"] >= 60]
 
     assert steps("9-42") == [("part of", "9-40"), ("clean turn", "42 .")]
     assert steps("9-44") == [("dialogue dropped", "duplicate")]
