@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from pyspark.sql import DataFrame, Row, SparkSession
+from pyspark.sql import functions as F
 
 from conf.errors import InputError
 from conf.taxonomy import edos_labels
@@ -18,6 +19,7 @@ from etl.edos.settings import AnnotationSettings
 from etl.edos.tables import ANNOTATIONS, ANSWERS, ASSIGNMENTS
 from etl.edos.votes import VOTE_COLUMNS, all_annotations
 from etl.pipeline.outcome import DROPPED_DDL, Outcome
+from tests.frames import outcome_computed
 from tests.stand_ins import StandIns
 from udfs.answer_files import DDL
 
@@ -69,22 +71,30 @@ ROWS = [
 ]
 
 
-def accepted(spark: SparkSession, rows: list[tuple], **settings: object) -> tuple[dict, dict]:
-    outcome = accepted_answers(
-        spark.createDataFrame(rows, DDL).repartition(3), key(spark), edos_labels(), AnnotationSettings(**settings)
-    )
+def accepted(spark: SparkSession, **settings: object) -> Outcome:
+    rows = spark.createDataFrame(ROWS, DDL).repartition(3)
+    return outcome_computed(accepted_answers(rows, key(spark), edos_labels(), AnnotationSettings(**settings)))
+
+
+@pytest.fixture(scope="module")
+def by_default(spark: SparkSession) -> Outcome:
+    return accepted(spark)
+
+
+def told(outcome: Outcome) -> tuple[dict, dict]:
+    """Return the accepted answers, and reason and detail of the others."""
     kept = outcome.rows.select(*ANSWERS.columns).collect()
     assert outcome.dropped is not None
     left = outcome.dropped.collect()
-    assert len(kept) + sum(row["units"] for row in left) == len(rows)
+    assert len(kept) + sum(row["units"] for row in left) == len(ROWS)
     return (
         {(row["worker_id"], row["item_id"]): row for row in kept},
         {row["id"]: (row["reason"], row["detail"]) for row in left},
     )
 
 
-def test_each_rule_has_its_reason(spark: SparkSession) -> None:
-    kept, left = accepted(spark, ROWS)
+def test_each_rule_has_its_reason(by_default: Outcome) -> None:
+    kept, left = told(by_default)
     assert set(kept) == {(worker, f"h1i{n}") for worker in ("w1", "w2") for n in (1, 2, 3)}
     annoyed = kept[("w1", "h1i2")]
     assert (annoyed["answer"], annoyed["label"], annoyed["specified"]) == ("Annoyed ", "annoyed", True)
@@ -111,27 +121,26 @@ def test_each_rule_has_its_reason(spark: SparkSession) -> None:
 
 def test_answers_that_all_go_for_one_reason_are_an_error(spark: SparkSession) -> None:
     rows = spark.createDataFrame(whole("w1", None, None, None), DDL)
-    outcome = accepted_answers(rows, key(spark), edos_labels(), AnnotationSettings())
-    told = r"edos\.annotation\.answers: all 3 answers were dropped as no_answer: w1, h1, h1i1"
-    with pytest.raises(InputError, match=told):
+    outcome = outcome_computed(accepted_answers(rows, key(spark), edos_labels(), AnnotationSettings()))
+    refused = r"edos\.annotation\.answers: all 3 answers were dropped as no_answer: w1, h1, h1i1"
+    with pytest.raises(InputError, match=refused):
         refuse_all_dropped(Outcome(outcome.rows, outcome.dropped, rows_in=3), "edos.annotation.answers")
-    mixed = spark.createDataFrame([*whole("w1", None, "sad", "sad"), given(None, "h1i1", "sad")], DDL)
-    outcome = accepted_answers(mixed, key(spark), edos_labels(), AnnotationSettings())
-    several = Outcome(outcome.rows, outcome.dropped, rows_in=4)
+    assert outcome.dropped is not None
+    other = F.when(F.col("id").contains("h1i2"), "half_done").otherwise(F.col("reason"))
+    several = Outcome(outcome.rows, outcome.dropped.withColumn("reason", other), rows_in=3)
     assert refuse_all_dropped(several, "edos.annotation.answers") is several
 
 
 def test_strangers_and_half_done_hits_by_setting(spark: SparkSession) -> None:
-    kept, left = accepted(spark, ROWS, known_workers=("w2", "w3"), keep_half_done=True)
+    kept, left = told(accepted(spark, known_workers=("w2", "w3"), keep_half_done=True))
     assert {worker for worker, _ in kept} == {"w2", "w3"}
     assert len(kept) == 5
     assert left["f#w1h1i1sad"][0] == "unknown_worker"
     assert left["bad"] == ("not_readable", "no JSON: {")
 
 
-def test_only_the_crowds_dialogues_become_annotations(spark: SparkSession) -> None:
-    outcome = accepted_answers(spark.createDataFrame(ROWS, DDL), key(spark), edos_labels(), AnnotationSettings())
-    answers = outcome.rows.cache()
+def test_only_the_crowds_dialogues_become_annotations(spark: SparkSession, by_default: Outcome) -> None:
+    answers = by_default.rows
     own = all_annotations(None, answers, edos_labels())
     rows = own.rows.select(*ANNOTATIONS.columns).collect()
     assert sorted((row["dialogue_id"], row["turn"], row["worker_id"]) for row in rows) == [
@@ -185,11 +194,9 @@ def view(stand_ins: StandIns) -> Callable[..., list[Row]]:
 
 
 @pytest.mark.slow
-def test_table_4_and_cost(spark: SparkSession, view, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_table_4_and_cost(spark: SparkSession, view, by_default: Outcome, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("etl.edos.answers.QUIZ_TO_PASS", 1)
-    kept = accepted_answers(
-        spark.createDataFrame(ROWS, DDL), key(spark), edos_labels(), AnnotationSettings()
-    ).rows.cache()
+    kept = by_default.rows
     done = assignments(kept, reward=0.40, bonus=0.10)
     labels = spark.createDataFrame(
         [("7-1", 1, "sad", ["sad", "sad", "sad"]), ("7-9", 0, None, ["a", "b", "b"])],

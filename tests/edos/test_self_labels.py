@@ -7,6 +7,7 @@ from etl.edos.labelled_rows import pool_of
 from etl.edos.self_labels import self_labels
 from etl.pipeline.outcome import Outcome
 from tests.edos.expansions import LABELLED, RELEASED, SEEDS, balanced, clean_frame, told
+from tests.frames import computed
 
 SCORES = "history_hash string, model string, label string, confidence float, error string"
 ANSWERS = {
@@ -22,15 +23,14 @@ ANSWERS = {
 }
 
 
-def labelled(
-    spark: SparkSession, least: float | None, per_class: int | None, partitions: int = 1, model: str = "m@2"
-) -> Outcome:
+@pytest.fixture(scope="module")
+def given(spark: SparkSession) -> tuple[DataFrame, ...]:
+    """(pool, scores, seeds, similar dialogues, released dialogues)."""
     clean = clean_frame(spark, {name: ("film", ["so", f"words of {name}"]) for name in ANSWERS})
-    pool = pool_of(clean, True, 1.0)
+    pool = computed(pool_of(clean, True, 1.0))
     key = {row.dialogue_id: row.history_hash for row in pool.collect()}
     rows = [(key[name], "m@2", *answer) for name, answer in ANSWERS.items()]
     rows.append((key["e"], "m@1", "proud", 0.99, None))
-    scores: DataFrame = spark.createDataFrame(rows, SCORES).repartition(partitions)
     seeds = spark.createDataFrame([("s", 1, ["So !", "words of seed"], "proud", "train")], SEEDS)
     similar = spark.createDataFrame(
         [("similar", 1, ["so", "words of similar"], "proud", "similar", 0.95, "s/1", "pool")], LABELLED
@@ -42,7 +42,12 @@ def labelled(
         ],
         RELEASED,
     )
-    return self_labels(pool, scores, model, seeds, similar, released, least, per_class)
+    return pool, spark.createDataFrame(rows, SCORES).repartition(3), seeds, similar, released
+
+
+def labelled(given: tuple[DataFrame, ...], least: float | None, per_class: int | None, model: str = "m@2") -> Outcome:
+    pool, scores, *known = given
+    return self_labels(pool, scores, model, *known, least, per_class)
 
 
 @pytest.mark.parametrize(
@@ -50,19 +55,19 @@ def labelled(
     [
         (0.9, None, {"a", "b", "c"}),
         (None, 3, {"a", "b", "c", "e", "f"}),
-        (None, None, {"a", "b", "c", "d", "e", "f"}),
+        pytest.param(None, None, {"a", "b", "c", "d", "e", "f"}, marks=pytest.mark.long),
     ],
 )
-def test_both_rules(spark: SparkSession, least: float | None, per_class: int | None, chosen: set[str]) -> None:
-    outcome = labelled(spark, least, per_class)
+def test_both_rules(given: tuple, least: float | None, per_class: int | None, chosen: set[str]) -> None:
+    outcome = labelled(given, least, per_class)
     rows = outcome.rows.collect()
     assert {row.dialogue_id for row in rows} == {*chosen, "r"}
     assert {(row.origin, row.source) for row in rows} == {("self", "pool"), ("self", "released")}
     assert balanced(outcome)
 
 
-def test_reasons(spark: SparkSession) -> None:
-    left_out = told(labelled(spark, 0.9, 2, partitions=3))
+def test_reasons(given: tuple) -> None:
+    left_out = told(labelled(given, 0.9, 2))
     assert left_out == {
         "c/1": ("below_rank", "sad 0.9000, rank 3"),
         "d/1": ("below_confidence", "sad 0.8999"),
@@ -74,6 +79,6 @@ def test_reasons(spark: SparkSession) -> None:
     }
 
 
-def test_another_model_gives_other_labels(spark: SparkSession) -> None:
-    rows = labelled(spark, 0.9, None, model="m@1").rows.collect()
+def test_another_model_gives_other_labels(given: tuple) -> None:
+    rows = labelled(given, 0.9, None, model="m@1").rows.collect()
     assert {(row.dialogue_id, row.score) for row in rows} == {("e", 0.99), ("r", 0.64)}
