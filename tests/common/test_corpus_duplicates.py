@@ -70,6 +70,7 @@ def test_a_crowded_band_is_reported_and_bounded(spark: SparkSession) -> None:
     assert any("60 dialogues, each compared with the first 10" in row["detail"] for row in rows)
 
 
+@pytest.mark.long
 def test_recall_and_survivors_of_a_small_corpus(spark: SparkSession) -> None:
     dialogues = generated(800)
     pairs, dropped, count = recall_of(spark, dialogues)

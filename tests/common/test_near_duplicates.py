@@ -53,17 +53,14 @@ def exact_jaccard(left: list[str], right: list[str]) -> float:
     return len(runs(left) & runs(right)) / len(runs(left) | runs(right))
 
 
-def test_duplicates_and_near_duplicates_and_what_is_neither(spark: SparkSession) -> None:
+@pytest.mark.parametrize("partitions", [pytest.param(1, marks=pytest.mark.long), 5])
+def test_duplicates_and_near_duplicates_and_what_is_neither(spark: SparkSession, partitions: int) -> None:
     near = NearDuplicates(jaccard=0.7)
-    outcomes = []
-    for partitions in (1, 5):
-        frame = duplicate_frame(spark, TEXTS).repartition(partitions, "texts")
-        found = {row["dialogue_id"]: (row["reason"], row["detail"]) for row in duplicates(frame, True, near).collect()}
-        outcomes.append(found)
-    assert outcomes[0] == outcomes[1], "another partitioning, another outcome"
+    frame = duplicate_frame(spark, TEXTS).repartition(partitions, "texts")
+    found = {row["dialogue_id"]: (row["reason"], row["detail"]) for row in duplicates(frame, True, near).collect()}
     alike = round(exact_jaccard(LONG, CHANGED), 4)
     assert alike > 0.7
-    assert outcomes[0] == {
+    assert found == {
         "11-0": ("duplicate", "same text as 10-0"),
         "12-0": ("near_duplicate", f"like 10-0, Jaccard {alike:.4f}"),
         "13-0": ("duplicate", "same text as 12-0"),
@@ -72,14 +69,18 @@ def test_duplicates_and_near_duplicates_and_what_is_neither(spark: SparkSession)
     }
 
 
-def test_each_kind_alone(spark: SparkSession) -> None:
-    frame = duplicate_frame(spark, TEXTS)
-    exact = {row["dialogue_id"] for row in duplicates(frame, True, None).collect()}
-    assert exact == {"11-0", "13-0", "21-0"}
-    near = {row["dialogue_id"] for row in duplicates(frame, False, NearDuplicates(jaccard=0.7)).collect()}
-    assert near == {"12-0", "13-0", "15-0"}
-    stricter = {row["dialogue_id"] for row in duplicates(frame, False, NearDuplicates(jaccard=0.95)).collect()}
-    assert stricter == {"15-0"}
+@pytest.mark.parametrize(
+    ("exact", "jaccard", "expected"),
+    [
+        (True, None, {"11-0", "13-0", "21-0"}),
+        (False, 0.7, {"12-0", "13-0", "15-0"}),
+        pytest.param(False, 0.95, {"15-0"}, marks=pytest.mark.long),
+    ],
+)
+def test_each_kind_alone(spark: SparkSession, exact: bool, jaccard: float | None, expected: set[str]) -> None:
+    near = None if jaccard is None else NearDuplicates(jaccard=jaccard)
+    found = duplicates(duplicate_frame(spark, TEXTS), exact, near)
+    assert {row["dialogue_id"] for row in found.collect()} == expected
 
 
 def test_of_a_chain_only_what_has_no_earlier_near_duplicate_stays(spark: SparkSession) -> None:
@@ -121,10 +122,10 @@ def test_banding_finds_what_all_pairs_find(spark: SparkSession) -> None:
 
 
 def test_a_crowded_bucket_costs_linear_pairs_and_still_leaves_one(spark: SparkSession) -> None:
-    texts = {f"{number:04}-0": ("a", LONG if number % 2 else [" ".join(LONG)]) for number in range(300)}
+    texts = {f"{number:04}-0": ("a", LONG if number % 2 else [" ".join(LONG)]) for number in range(100)}
     near = NearDuplicates(bucket_limit=10)
     frame = duplicate_frame(spark, texts)
-    assert candidate_pairs(shingled_frame(frame), near).count() <= 300 * 10
+    assert candidate_pairs(shingled_frame(frame), near).count() <= 100 * 10
     found = {row["dialogue_id"] for row in duplicates(frame, False, near).collect()}
     assert set(texts) - found == {"0000-0"}
 

@@ -64,8 +64,8 @@ def test_tokenised_and_detokenised_again(shared_data: Path) -> None:
     """
     path = shared_data / "empathetic_dialogues" / "ed_annotated_all.csv.gz"
     with gzip.open(path, "rt", encoding="utf-8", newline="") as file:
-        texts = [" ".join(row["Text"].split()) for row in csv.DictReader(file) if row["Type"] == "utterance"][::10]
-    assert len(texts) > 10_000
+        texts = [" ".join(row["Text"].split()) for row in csv.DictReader(file) if row["Type"] == "utterance"][::50]
+    assert len(texts) > 2_000
     back = [detokenised_text(opus_tokens(text)) for text in texts]
     assert sum(text == again for text, again in zip(texts, back, strict=True)) > 0.95 * len(texts)
     assert sum(opus_tokens(text) == text for text in texts) < 0.15 * len(texts)

@@ -30,13 +30,21 @@ def crowd_frame(spark: SparkSession) -> DataFrame:
     return spark.createDataFrame(rows, CROWD)
 
 
-def test_groups_stay_together_and_each_class_gets_its_share(spark: SparkSession) -> None:
-    outcomes = []
-    for partitions in (1, 4):
-        rows = split_released(crowd_frame(spark).repartition(partitions)).collect()
-        outcomes.append({(row["dialogue_id"], row["turn"]): (row["label"], row["split"]) for row in rows})
-    found = outcomes[0]
-    assert outcomes[0] == outcomes[1]
+@pytest.fixture(scope="module")
+def released(spark: SparkSession) -> dict[tuple[str, int], tuple[str | None, str | None]]:
+    """Label and split of each turn."""
+    rows = split_released(crowd_frame(spark).repartition(4)).collect()
+    return {(row["dialogue_id"], row["turn"]): (row["label"], row["split"]) for row in rows}
+
+
+@pytest.mark.long
+def test_splits_do_not_depend_on_partitions(spark: SparkSession, released: dict) -> None:
+    rows = split_released(crowd_frame(spark).repartition(1)).collect()
+    assert {(row["dialogue_id"], row["turn"]): (row["label"], row["split"]) for row in rows} == released
+
+
+def test_groups_stay_together_and_each_class_gets_its_share(released: dict) -> None:
+    found = dict(released)
     assert len(found) == 227
     assert found.pop(("nolabel", 0)) == (None, None)
     for prefix in ("tail", "near", "cut"):
@@ -85,24 +93,27 @@ def test_films_are_split_whole_and_about_80_10_10(spark: SparkSession) -> None:
 
 LINES = [f"This is line number {word} of the first film ." for word in ("one", "two", "three", "four", "five", "six")]
 OTHERS = [f"Nobody ever asked the {word} about the weather ." for word in ("baker", "king", "cat", "nurse", "smith")]
+SHORT = ["Yes .", "No .", "Good morning ."]
+CASES = {
+    "one": ({"a": LINES, "b": LINES, "c": OTHERS}, {"a": "a", "b": "a", "c": "c"}),
+    "two": ({"a": LINES, "b": [*OTHERS, *LINES[:5]], "c": OTHERS}, {"a": "a", "b": "a", "c": "a"}),
+    "three": ({"a": LINES, "b": [*OTHERS, *LINES[:4]]}, {"a": "a", "b": "b"}),
+    "four": ({"a": SHORT, "b": SHORT}, {"a": "a", "b": "b"}),
+    "five": ({"a": LINES, "b": [line.upper() for line in LINES]}, {"a": "a", "b": "a"}),
+}
+"""Films, and the group of each; a case has words of its own in its long lines."""
 
 
-@pytest.mark.parametrize(
-    ("films", "expected"),
-    [
-        ({"a": LINES, "b": LINES, "c": OTHERS}, {"a": "a", "b": "a", "c": "c"}),
-        ({"a": LINES, "b": [*OTHERS, *LINES[:5]], "c": OTHERS}, {"a": "a", "b": "a", "c": "a"}),
-        ({"a": LINES, "b": [*OTHERS, *LINES[:4]]}, {"a": "a", "b": "b"}),
-        ({"a": ["Yes .", "No .", "Good morning ."], "b": ["Yes .", "No .", "Good morning ."]}, {"a": "a", "b": "b"}),
-        ({"a": LINES, "b": [line.upper() for line in LINES]}, {"a": "a", "b": "a"}),
-    ],
-)
-def test_films_that_share_their_turns_are_one(spark: SparkSession, films: dict, expected: dict) -> None:
+def test_films_that_share_their_turns_are_one(spark: SparkSession) -> None:
     rows = [
-        (film, [(line,) for line in lines[start : start + 2]])
+        (f"{case} {film}", [(line.replace(" ", f" {case} ") if line not in SHORT else line,) for line in pair])
+        for case, (films, _) in CASES.items()
         for film, lines in films.items()
-        for start in range(0, len(lines), 2)
+        for pair in (lines[start : start + 2] for start in range(0, len(lines), 2))
     ]
+    expected = {
+        f"{case} {film}": f"{case} {group}" for case, (_, groups) in CASES.items() for film, group in groups.items()
+    }
     dialogues = spark.createDataFrame(rows, "movie_id string, turns array<struct<text: string>>")
     found = with_film_group(dialogues).collect()
     assert len(found) == len(rows)
