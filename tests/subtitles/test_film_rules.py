@@ -120,6 +120,7 @@ def test_silent_films_and_narration_without_genre_go(by_default: Outcome) -> Non
     assert sum(len(row[8]) for row in TOLD) == count_turns(kept) + sum(units for _, _, units in gone.values())
 
 
+@pytest.mark.long
 def test_silent_films_and_narration_stay_where_the_rules_are_off(spark: SparkSession) -> None:
     off = RULES.model_copy(update={"drop_silent_films": False, "min_address_share": None, "exact_duplicates": False})
     rows = clean_dialogues(spark.createDataFrame(TOLD, raw_schema()), off, WORDS, persist=cached).rows
