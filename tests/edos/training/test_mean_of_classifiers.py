@@ -26,7 +26,14 @@ from jobs.edos.classifier import train_emotion_classifier
 from tests.edos.training.trial_rows import labelled
 from tests.stages import stage_run
 from tests.udfs.tiny_models import tiny_encoder
-from udfs.models.classifiers.classifier import load_encoder, read_head, save_mean, with_confidence, write_head
+from udfs.models.classifiers.classifier import (
+    UNCHANGED,
+    load_encoder,
+    read_head,
+    save_mean,
+    with_confidence,
+    write_head,
+)
 from udfs.models.classifiers.dialogue_classifier import DialogueClassifier
 from udfs.models.classifiers.weak_labeler import WeakLabeler
 from udfs.predict import DECIMALS, score_histories
@@ -57,6 +64,16 @@ def settings(tmp_path_factory: pytest.TempPathFactory) -> Settings:
     return load_settings("local", [], values)
 
 
+def members_of(settings: Settings) -> list[Path]:
+    return [Path(uri.removeprefix("file:")) for uri in settings.training.emotion_classifier.mean_of]
+
+
+@pytest.fixture(scope="module")
+def mean(settings: Settings, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of the mean, uncalibrated and not registered."""
+    return save_mean(tmp_path_factory.mktemp("saved") / "mean", members_of(settings))
+
+
 @pytest.fixture(scope="module")
 def champion(settings: Settings, spark: SparkSession) -> Path:
     """The folder of the registered mean."""
@@ -69,23 +86,28 @@ def champion(settings: Settings, spark: SparkSession) -> Path:
 
 def expected(settings: Settings, folder: Path) -> np.ndarray:
     """The mean of the members' answers, with the calibration of the folder."""
-    members = [Path(uri.removeprefix("file:")) for uri in settings.training.emotion_classifier.mean_of]
-    answers = [DialogueClassifier.load(member).probabilities(TURNS, 4).numpy() for member in members]
+    answers = [DialogueClassifier.load(member).probabilities(TURNS, 4).numpy() for member in members_of(settings)]
     head = read_head(folder)
     mean = with_temperature(np.mean(answers, axis=0), head.get("temperature", 1.0))
-    return with_confidence(torch.from_numpy(mean), *head["confidence"]).numpy()
+    return with_confidence(torch.from_numpy(mean), *head.get("confidence", UNCHANGED)).numpy()
 
 
-def test_the_registered_model_is_the_mean_with_a_calibration_of_its_own(settings: Settings, champion: Path) -> None:
-    head = read_head(champion)
+@pytest.mark.parametrize("registered", [False, pytest.param(True, marks=pytest.mark.long)])
+def test_the_model_is_the_mean_with_a_calibration_of_its_own(
+    settings: Settings, request: pytest.FixtureRequest, registered: bool
+) -> None:
+    folder = request.getfixturevalue("champion" if registered else "mean")
+    head = read_head(folder)
     assert (head["kind"], head["members"]) == ("dialogue_classifier", 2)
-    answers = DialogueClassifier.load_to_answer(champion).probabilities(TURNS, 4).numpy()
-    assert answers == pytest.approx(expected(settings, champion), abs=1e-5)
+    assert ("confidence" in head) == registered
+    answers = DialogueClassifier.load_to_answer(folder).probabilities(TURNS, 4).numpy()
+    assert answers == pytest.approx(expected(settings, folder), abs=1e-5)
     assert answers.sum(axis=1) == pytest.approx(np.ones(len(TURNS)))
-    one = DialogueClassifier.load(champion / "members" / "1").probabilities(TURNS, 4).numpy()
+    one = DialogueClassifier.load(folder / "members" / "1").probabilities(TURNS, 4).numpy()
     assert np.abs(answers - one).max() > 0.01
 
 
+@pytest.mark.long
 def test_its_run_and_version_name_the_members(settings: Settings, champion: Path) -> None:
     client = mlflow.MlflowClient(f"sqlite:///{settings.lakehouse.root}/mlflow.db")
     version = client.get_model_version_by_alias("edos-emotion-classifier", "champion")
@@ -98,6 +120,7 @@ def test_its_run_and_version_name_the_members(settings: Settings, champion: Path
     assert "The mean of 2 models: file:one#" in (champion / "README.md").read_text("utf-8")
 
 
+@pytest.mark.long
 def test_it_answers_in_a_udf_and_served_as_it_does_here(
     settings: Settings, champion: Path, spark: SparkSession
 ) -> None:
@@ -115,31 +138,31 @@ def test_it_answers_in_a_udf_and_served_as_it_does_here(
     assert found["error"].isna().all()
 
 
-def test_a_copy_in_another_place_is_the_same_model(settings: Settings, champion: Path, tmp_path: Path) -> None:
-    shutil.copytree(champion, tmp_path / "copied")
+def test_a_copy_in_another_place_is_the_same_model(settings: Settings, mean: Path, tmp_path: Path) -> None:
+    shutil.copytree(mean, tmp_path / "copied")
     copied = model_at(f"file:{tmp_path / 'copied'}", settings)
-    assert copied.identity.partition("#")[2] == model_at(CHAMPION, settings).identity.partition("#")[2]
+    assert copied.identity.partition("#")[2] == model_at(f"file:{mean}", settings).identity.partition("#")[2]
     answers = teacher_answers(DialogueClassifier, copied.path, settings.training.emotion_student, TURNS)
-    assert answers == pytest.approx(expected(settings, champion), abs=0.02), "the teacher answers in bf16 on some"
+    assert answers == pytest.approx(expected(settings, mean), abs=0.02), "the teacher answers in bf16 on some"
 
 
 def test_a_mean_can_be_a_member_and_is_no_start(
-    settings: Settings, champion: Path, spark: SparkSession, tmp_path: Path
+    settings: Settings, mean: Path, spark: SparkSession, tmp_path: Path
 ) -> None:
-    again = save_mean(tmp_path / "again", [champion, champion])
+    again = save_mean(tmp_path / "again", [mean, mean])
     found = DialogueClassifier.load_to_answer(again).probabilities(TURNS, 4).numpy()
-    assert found == pytest.approx(expected(settings, champion), abs=1e-5)
+    assert found == pytest.approx(expected(settings, mean), abs=1e-5)
     with pytest.raises(InputError, match="a mean of classifiers, which answers and is not trained"):
-        DialogueClassifier.load(champion)
-    models = {"weak_labeler": model_at(f"file:{champion}", settings)}
+        DialogueClassifier.load(mean)
+    models = {"weak_labeler": model_at(f"file:{mean}", settings)}
     options = settings.training.emotion_classifier.model_copy(update={"start_from_weak_labeler": True})
     with pytest.raises(InputError, match="is a mean of several; set it to false"):
         starting_encoder(stage_run(spark, settings, models=models), options, settings.models.encoder)
 
 
 @pytest.mark.parametrize(("key", "value"), [("labels", ["sad", "glad"]), ("kind", WeakLabeler.kind)])
-def test_members_that_answer_differently_are_refused(champion: Path, tmp_path: Path, key: str, value: object) -> None:
-    shutil.copytree(champion / "members" / "1", tmp_path / "odd")
+def test_members_that_answer_differently_are_refused(mean: Path, tmp_path: Path, key: str, value: object) -> None:
+    shutil.copytree(mean / "members" / "1", tmp_path / "odd")
     write_head(tmp_path / "odd", {**read_head(tmp_path / "odd"), key: value})
     with pytest.raises(InputError, match=f"no mean of classifiers with different {key}"):
-        save_mean(tmp_path / "mean", [champion / "members" / "2", tmp_path / "odd"])
+        save_mean(tmp_path / "mean", [mean / "members" / "2", tmp_path / "odd"])
