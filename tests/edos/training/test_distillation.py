@@ -19,9 +19,12 @@ from etl.edos.training.distillation import mixed, one_hot, soft_rows, teacher_an
 from etl.pipeline.planner import PipelineContext
 from etl.pipeline.progress import Progress
 from etl.pipeline.runner import run_stage
+from etl.pipeline.stage_run import UsedModel
 from etl.training.loop.train import TrainingContext, train_model
+from etl.training.registration import Recipe
 from jobs.edos.classifier import distil_emotion_classifier
 from tests.edos.training.trial_rows import labelled
+from tests.stages import called, stage_run
 from tests.training.small_sets import LABELS, TRAIN, VALID
 from tests.udfs.tiny_models import tiny_encoder
 from udfs.models.classifiers.classifier import load_encoder
@@ -115,8 +118,9 @@ def test_a_row_of_another_taxonomy_is_refused(small_encoder: Path) -> None:
 
 
 @pytest.mark.usefixtures("tables")
+@pytest.mark.parametrize("trained", [False, pytest.param(True, marks=pytest.mark.long)])
 def test_the_stage_learns_from_turns_that_nobody_labelled(
-    spark: SparkSession, small_encoder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    spark: SparkSession, small_encoder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, trained: bool
 ) -> None:
     settings = load_settings(
         "local",
@@ -134,22 +138,37 @@ def test_the_stage_learns_from_turns_that_nobody_labelled(
     )
     labels = settings.edos.taxonomy.names
     DialogueClassifier(*load_encoder(small_encoder), labels, max_tokens=16).save(tmp_path / "teacher")
-    place = PipelineContext(spark, settings)
-    place.lakehouse.replace(TRAINING_DIALOGUES, labelled(spark, {"crowd": 6}), {})
+    training = labelled(spark, {"crowd": 6})
     last = ("what ?", "what ?", "so happy !", "what ?")
     chosen = [
         (f"d{rank}", "1", rank, 0.5, [f"film {rank}", text], 0.5, 0.9, None, None, None, None)
         for rank, text in enumerate(last)
     ]
-    place.lakehouse.replace(INITIAL, spark.createDataFrame(chosen, INITIAL.schema), {})
+    initial = spark.createDataFrame(chosen, INITIAL.schema)
     asked: list[list[tuple[str, ...]]] = []
     real = distillation.teacher_answers
     monkeypatch.setattr(distillation, "teacher_answers", lambda *given: asked.append(given[3]) or real(*given))
-    plan = place.plan(distil_emotion_classifier)
-    done = run_stage(place, distil_emotion_classifier, plan, Progress(spark, 1))
+    if trained:
+        place = PipelineContext(spark, settings)
+        place.lakehouse.replace(TRAINING_DIALOGUES, training, {})
+        place.lakehouse.replace(INITIAL, initial, {})
+        plan = place.plan(distil_emotion_classifier)
+        done = run_stage(place, distil_emotion_classifier, plan, Progress(spark, 1))
+        assert done.rows_out == 18
+        assert done.output_version is not None
+        assert place.plan(distil_emotion_classifier).why is None
+    else:
+        recipes: list[Recipe] = []
+        monkeypatch.setattr(distillation, "train_and_register", lambda recipe, run: recipes.append(recipe))
+        run = stage_run(spark, settings)
+        models = {
+            "emotion_classifier": UsedModel(tmp_path / "teacher", "t@1", settings.models.emotion_classifier, run),
+            settings.models.student_encoder: UsedModel(small_encoder, "e@1", settings.models.student_encoder, run),
+        }
+        called(distil_emotion_classifier, stage_run(spark, settings, models=models), settings, training, initial)
+        (recipe,) = recipes
+        assert len(recipe.rows.train) == 6 + 3
+        assert recipe.params["unlabelled_rows"] == 3
     # "so happy !" is the last turn of a labelled history.
     assert len(asked[0]) == 3
     assert all(turns[-1] != "so happy !" for turns in asked[0])
-    assert done.rows_out == 18
-    assert done.output_version is not None
-    assert place.plan(distil_emotion_classifier).why is None
