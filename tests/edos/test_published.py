@@ -111,7 +111,7 @@ def settings_of(root: Path, pool: Path, edos: Path, *given: str) -> Settings:
 
 
 @pytest.fixture(scope="module")
-def settings(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Settings:
+def settings(spark: SparkSession, tables: None, tmp_path_factory: pytest.TempPathFactory) -> Settings:
     folder = tmp_path_factory.mktemp("published")
     with gzip.open(folder / "pool.csv.gz", "wt", encoding="utf-8") as file:
         file.write(POOL)
@@ -206,6 +206,7 @@ def test_files_without_the_columns_are_refused(
         read_dialogues(spark, [str(file)], TURN, "subtitles.published_dialogues")
 
 
+@pytest.mark.long
 def test_released_rows_in_the_published_form_come_back(spark: SparkSession, shared_data: Path, tmp_path: Path) -> None:
     """Put the released self-labelled dialogues into the form of the pool, and read them: none is lost or changed."""
     from etl.common.labelled_files import labelled_rows
