@@ -36,10 +36,19 @@ def chosen(rows: DataFrame, accuracy: float = 0.8) -> dict[str, tuple[float | No
 
 
 def test_a_label_is_accepted_from_where_its_rows_are_right_often_enough(spark: SparkSession) -> None:
-    sure = [("sad", 0.9, True)] * 40
-    unsure = [("sad", 0.4, False)] * 40
-    assert chosen(answers(spark, [*sure, *unsure]))["sad"] == (0.9, 80, 40, 40)
-    assert chosen(answers(spark, [*sure, *unsure]), accuracy=0.45)["sad"] == (0.4, 80, 80, 40)
+    """A label without rows takes the threshold of all; failed rows are dropped and not judged."""
+    rows = answers(spark, [*[("sad", 0.9, True)] * 40, *[("sad", 0.4, False)] * 40, (None, None, False)])
+    assert chosen(rows) == {"sad": (0.9, 80, 40, 40), "proud": (0.9, 0, 0, 0), "angry": (0.9, 0, 0, 0)}
+    assert chosen(rows, accuracy=0.45)["sad"] == (0.4, 80, 80, 40)
+    outcome = label_thresholds(rows, LABELS, 0.8, "m@1")
+    assert outcome.dropped is not None
+    (dropped,) = outcome.dropped.collect()
+    assert (dropped.unit, dropped.id, dropped.reason, dropped.detail) == (
+        "validation row",
+        "d80/0",
+        "model_failed",
+        "no",
+    )
 
 
 def test_rows_of_one_confidence_count_together(spark: SparkSession) -> None:
@@ -64,12 +73,6 @@ def test_a_rare_label_leans_on_all_labels(spark: SparkSession) -> None:
     assert PRIOR_ROWS == 20
 
 
-def test_a_label_without_rows_takes_the_threshold_of_all(spark: SparkSession) -> None:
-    found = chosen(answers(spark, [("sad", 0.7, True)] * 10 + [("sad", 0.2, False)] * 10))
-    assert found["angry"] == (0.7, 0, 0, 0)
-    assert found["proud"] == (0.7, 0, 0, 0)
-
-
 def test_nothing_is_accepted_of_a_classifier_that_is_never_right_enough(spark: SparkSession) -> None:
     assert chosen(answers(spark, [("sad", 0.9, False)] * 5)) == {
         "sad": (None, 5, 0, 0),
@@ -77,19 +80,6 @@ def test_nothing_is_accepted_of_a_classifier_that_is_never_right_enough(spark: S
         "angry": (None, 0, 0, 0),
     }
     assert {row[0] for row in chosen(answers(spark, [])).values()} == {None}
-
-
-def test_failed_rows_are_dropped_and_not_judged(spark: SparkSession) -> None:
-    outcome = label_thresholds(answers(spark, [("sad", 0.9, True), (None, None, False)]), LABELS, 0.8, "m@1")
-    assert {row.label: row.predicted for row in outcome.rows.collect()} == {"sad": 1, "proud": 0, "angry": 0}
-    assert outcome.dropped is not None
-    (dropped,) = outcome.dropped.collect()
-    assert (dropped.unit, dropped.id, dropped.reason, dropped.detail) == (
-        "validation row",
-        "d1/0",
-        "model_failed",
-        "no",
-    )
 
 
 def scores(spark: SparkSession, told: dict[str, tuple[str, float]], model: str) -> DataFrame:
