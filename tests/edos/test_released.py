@@ -99,6 +99,7 @@ def test_files_of_all_kinds_are_read_together(spark: SparkSession, tmp_path: Pat
     }
 
 
+@pytest.mark.long
 def test_the_released_files_are_read_whole(spark: SparkSession, shared_data: Path) -> None:
     names = {
         "similar": ("similar_dialogs_3k", 2225),

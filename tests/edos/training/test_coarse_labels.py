@@ -246,6 +246,7 @@ def test_the_second_training_goes_on_from_the_first(recipes_with: RecipeWith, tm
     assert said[-1].startswith("on ")
 
 
+@pytest.mark.long
 def test_a_kill_in_the_second_training_repeats_no_epoch_of_the_first(recipes_with: RecipeWith, tmp_path: Path) -> None:
     recipe, _ = recipes_with("meld", **{"training.weak_labeler.epochs": 2, "training.weak_labeler.max_tokens": 16})
     assert recipe.further is not None
