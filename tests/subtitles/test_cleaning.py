@@ -11,8 +11,9 @@ from pyspark.sql.types import StructType
 from etl.pipeline.outcome import Outcome
 from etl.pipeline.spark_api import cached
 from etl.subtitles import turn_rules as rule
-from etl.subtitles.cleaning import clean_dialogues
+from etl.subtitles.cleaning import OF_TURNS, clean_dialogues, cut_into_spans, judge_turns
 from etl.subtitles.cleaning_words import cleaning_words
+from etl.subtitles.film_rules import judge_films
 from etl.subtitles.settings import CleaningSettings
 from etl.subtitles.tables import CLEAN_DIALOGUES, DIALOGUES
 from etl.subtitles.text_rules import spoken_text
@@ -293,27 +294,21 @@ def test_all_rules_and_a_ledger_that_adds_up(spark: SparkSession) -> None:
 def test_an_endless_turn_is_too_long_whatever_the_limit(spark: SparkSession) -> None:
     rules = RULES.model_copy(update={"max_characters": None, "min_alphabetic_share": None})
     dialogues = dialogues_of(spark, {"rule-0": ["Tell me .", "Which one ?", "- " * 8_000, "[" + "a" * 9_000 + "]"]}, {})
-    outcome = outcome_computed(clean_dialogues(dialogues, rules, WORDS, persist=cached))
-    assert [turn["text"] for turn in outcome.rows.collect()[0]["turns"]] == ["Tell me .", "Which one ?"]
-    assert ledger(outcome) == {
-        ("turn", "rule-0/2"): ("too_long", 1),
-        ("turn", "rule-0/3"): ("after_removed_turn", 1),
-    }
+    (row,) = judge_turns(dialogues, rules, WORDS).collect()
+    assert [turn["text"] for turn in row["turns"]] == ["Tell me .", "Which one ?"]
+    assert [(one["turn"], one["reason"]) for one in row["removed"]] == [(2, "too_long"), (3, "after_removed_turn")]
 
 
 def test_an_excluded_genre_is_named(spark: SparkSession) -> None:
     texts = {name: ["Who is there ?", f"It is {name} ."] for name in ("news-0", "reef-0", "play-0")}
     genres = {"news-0": ["Drama", " News "], "reef-0": ["documentary"]}
-    outcome = clean_dialogues(
-        dialogues_of(spark, texts, genres),
-        CleaningSettings(preset="paper", excluded_genres=("Documentary", "News")),
-        WORDS,
-        persist=cached,
-    )
-    assert [row["dialogue_id"] for row in outcome.rows.collect()] == ["play-0"]
-    assert outcome.dropped is not None
-    told = {row["id"]: (row["reason"], row["detail"]) for row in outcome.dropped.collect()}
-    assert told == {"news-0": ("news", "Drama,  News "), "reef-0": ("documentary", "documentary")}
+    rules = CleaningSettings(preset="paper", excluded_genres=("Documentary", "News"))
+    films = judge_films(dialogues_of(spark, texts, genres), rules, WORDS).collect()
+    assert {row["dialogue_id"]: (row["film_reason"], row["film_detail"]) for row in films} == {
+        "news-0": ("news", "Drama,  News "),
+        "reef-0": ("documentary", "documentary"),
+        "play-0": (None, None),
+    }
 
 
 def test_each_rule_can_be_switched(spark: SparkSession) -> None:
@@ -367,9 +362,11 @@ def test_each_rule_can_be_switched(spark: SparkSession) -> None:
 
 def test_without_certainties_no_turn_is_uncertain(spark: SparkSession) -> None:
     dialogues = dialogues_of(spark, {"names-0": DIALOGUES_IN["names-0"]}, {})
-    older = dialogues.withColumn("certainties", F.lit(None).cast("array<float>"))
-    outcome = clean_dialogues(older, RULES.model_copy(update={"min_certainty": 1.0}), WORDS, persist=cached)
-    assert outcome.rows.count() == 1
+    older = dialogues.withColumns({name: F.lit(None).cast(kind) for name, kind in OF_TURNS.items()})
+    rules = RULES.model_copy(update={"min_certainty": 1.0})
+    (row,) = cut_into_spans(judge_turns(older, rules, WORDS), rules, WORDS).collect()
+    assert [turn["text"] for turn in row["turns"]] == ["I lost the key .", "Look under the mat ."]
+    assert row["removed"] == []
 
 
 def test_unknown_choices_are_refused() -> None:
