@@ -1,5 +1,6 @@
 """Give every turn a weak label, and choose the emotional dialogues: EDOS (initial) (EDOS 3.1)."""
 
+from dataclasses import replace
 from typing import Annotated
 
 from pyspark.sql import DataFrame
@@ -98,7 +99,8 @@ def choose_weak_thresholds(
     sentences = validation_sentences(run.spark, weak_rows(examples, labels.names).validation, labels.names)
     texts = sentences.select("text_hash", "text").dropDuplicates(["text_hash"])
     answers = cached(sentence_answers(sentences, text_scores(texts, run, "weak_labeler")))
-    return label_thresholds(answers, labels.names, accuracy, model.identity)
+    chosen = label_thresholds(answers, labels.names, accuracy, model.identity)
+    return replace(chosen, rows_in=sentences.count())
 
 
 @stage(

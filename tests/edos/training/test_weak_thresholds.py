@@ -28,7 +28,9 @@ def test_thresholds_come_from_the_sentences_that_choose_the_epoch(
     run = stage_run(
         spark, settings, models={"weak_labeler": UsedModel(model.save(tmp_path / "weak"), "m@1", "weak", run)}
     )
-    rows = called(choose_weak_thresholds, run, settings).rows.collect()
+    chosen = called(choose_weak_thresholds, run, settings)
+    rows = chosen.rows.collect()
+    assert chosen.rows_in == len(TO_CHOOSE_BY) == sum(row.predicted for row in rows)
     assert {row.label for row in rows} == set(labels)
     assert {row.model for row in rows} == {"m@1"}
     told = [top_labels(row, labels, 1)[0][0] for row in model.probabilities(TO_CHOOSE_BY, 8).numpy()]
