@@ -119,3 +119,9 @@ def test_spark_hides_the_same(spark: SparkSession) -> None:
     found = without_secrets(rows.withColumn("all", redacted_text(F.col("text")))).collect()
     assert [row.all for row in found] == [row.detail for row in found] == [redacted(row.text) for row in found]
     assert [row.source for row in found] == [without_user_info(row.text) for row in found]
+
+
+def test_control_characters_of_messages_are_seen(spark: SparkSession) -> None:
+    text = "a\0b\x1b[2J\r\n\x7f\x85é"
+    (row,) = without_secrets(spark.createDataFrame([(text, text)], "detail string, text string")).collect()
+    assert (row.detail, row.text) == ("a\u2400b\u241b[2J\u240d\u240a\u2421\ufffdé", text)

@@ -16,6 +16,7 @@ from lxml import etree
 from udfs.opus.cue_times import clock, clock_ms
 from udfs.opus.cues import Cue, CuesOfFile, Fault, blocks_of, cue_of
 from udfs.opus.files import UnreadableError
+from udfs.opus.normal_form import normal_form
 
 _ASS = re.compile(r"(?im)^[^\S\n]*+\[(?:script info|v4\+? ?styles\+?|events)\]")
 _DIALOGUE = re.compile(r"(?m)^Dialogue:")
@@ -374,7 +375,7 @@ def _json3(text: str) -> CuesOfFile:
         segments = event.get("segs") if isinstance(event, dict) else None
         if not isinstance(segments, list):
             continue
-        said = "".join(str(one.get("utf8", "")) for one in segments if isinstance(one, dict))
+        said = normal_form("".join(str(one.get("utf8", "")) for one in segments if isinstance(one, dict)))
         if not said.strip():
             continue
         start, length = (

@@ -81,6 +81,11 @@ def shown(raw: list[str]) -> Shown:
     return Shown(kept, top, drawn or len(kept) < sum(map(bool, lines)))
 
 
+def without_colours(text: str) -> str:
+    """Return a text without the names of colours that ``shown`` left in it."""
+    return "".join(text.split(COLOUR)[::2])
+
+
 def _without_codes(text: str) -> tuple[str, bool]:
     """Return a text without its codes in braces, and without drawings; braces that hold words stay."""
     parts = []

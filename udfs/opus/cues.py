@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from udfs.opus.cue_markup import Shown, shown
+from udfs.opus.cue_markup import Shown, shown, without_colours
 from udfs.opus.cue_times import Times, clock_ms, times_of
 from udfs.opus.normal_form import normal_form
 
@@ -93,7 +93,7 @@ def fault_rows(faults: list[Fault]) -> list[dict[str, object]]:
             "reason": reason,
             "times": len(each),
             "lines": [fault.line for fault in each[:_MOST_LINES]],
-            "example": each[0].text[:_EXAMPLE],
+            "example": without_colours(each[0].text)[:_EXAMPLE],
         }
         for reason, each in sorted(rows.items())
     ]
