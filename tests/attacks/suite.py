@@ -325,7 +325,8 @@ def _losses(reading: Reading, listed: int, intact: int) -> Losses:
     """Compare with the numbers of files that were written, and of those that can be read."""
     missing = max(listed - len(reading.listed), 0)
     extra = max(len(reading.listed) - listed, 0)
-    unread = max(intact - len(reading.kept), 0)
+    # Words drawn at random may be of another language than their folder.
+    unread = max(intact - len(reading.kept) - list(reading.refused.values()).count("other_language"), 0)
     return reading.lost + missing + unread, reading.doubled + extra, bool(reading.refused)
 
 

@@ -14,6 +14,7 @@ from udfs.opus.archives import RangeReader, member_end, ranges, read_member
 from udfs.opus.cue_forms import is_ttml
 from udfs.opus.files import Caps, UnreadableError, open_container, read_plain, refuse_other_kinds, unpack
 from udfs.opus.guard import guarded
+from udfs.opus.languages import FEWEST_LETTERS, LOOKED_AT, SURE, contradicts, language_of
 from udfs.opus.parser import Subtitles, parse_subtitles
 from udfs.opus.paths import is_plain_text, language_code
 from udfs.opus.plain_text import parse_plain_text
@@ -150,7 +151,8 @@ def _parsed(row: Row, data: Data, truecase: bool, max_seconds: float, languages:
             file = parse_plain_text(data, row["language"], languages)
             return _columns({key: row[key] for key in _KEPT}, file.language_name, file), file.sentences
         file = parse_subtitles(data, truecase, row["language"])
-        return _columns({key: row[key] for key in _KEPT}, row["language"], file), file.sentences
+        language = _language_of_xml(row["language"], file)
+        return _columns({key: row[key] for key in _KEPT}, language, file), file.sentences
 
     made = guarded(parsed, max_seconds)
     return _refused(row, made) if isinstance(made, UnreadableError) else made
@@ -161,13 +163,30 @@ def _refused(row: Row, error: UnreadableError) -> ParsedFile:
     return {**kept, "language": row["language"], "reason": error.reason, "detail": error.detail}, None
 
 
+def _language_of_xml(named: str | None, file: Subtitles) -> str | None:
+    """Return the language that a file's folder or its ``<meta>`` says, else that of its text.
+
+    Raises:
+        UnreadableError: other_language: its text is surely in another one.
+    """
+    said = named or language_code(file.language_name)
+    lines = file.sentences.text
+    text = "\n".join(lines[:: max(1, lines.nbytes // LOOKED_AT)].to_pylist())
+    found, probability = language_of(text)
+    if said is None:
+        said = found if probability >= SURE and sum(map(str.isalpha, text)) >= FEWEST_LETTERS else None
+        file.quirks["language_from_text" if said else "language_unknown"] = 1
+    elif named is None:
+        file.quirks["language_from_meta"] = 1
+    if said is not None and contradicts(said, text, found, probability):
+        raise UnreadableError("other_language", f"its text is in {found}, its folder or <meta> says {said}")
+    return said
+
+
 def _columns(kept: Row, language: str | None, file: Subtitles) -> Row:
     quirks = dict(file.quirks)
     if file.document_id is not None and file.document_id != kept["subtitle_id"]:
         quirks["document_id_differs"] = 1
-    if language is None and "plain_text" not in quirks:
-        language = language_code(file.language_name)
-        quirks["language_from_meta" if language else "language_unknown"] = 1
     return {
         **kept,
         **file.meta,

@@ -1,10 +1,13 @@
 """The language of a text, by py3langid: a naive Bayes classifier of byte sequences, without network or randomness."""
 
 import re
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
 
 from py3langid.langid import MODEL_FILE, LanguageIdentifier
+from simplemma import in_target_language
+from simplemma.strategies.dictionaries.dictionary_factory import SUPPORTED_LANGUAGES
 
 _MOST_LETTERS = 6_000
 _NOT_LETTERS = re.compile(r"[\W\d_]+")
@@ -86,9 +89,14 @@ _LABELS = [
     "vi",
     "zh",
 ]
+LOOKED_AT = 2_000
+"""Characters of a film by which its language is told."""
 SURE = 0.99
 FEWEST_LETTERS = 300
-"""A text of at least so many letters that the classifier is so sure of contradicts a file's name (ours)."""
+_FEWEST_WITH_WORDS = 100
+MOST_WORDS = 0.7
+"""A text contradicts its file's name (ours) if the classifier is so sure of another language by so many letters. Where
+simplemma has a dictionary of the named language, fewer letters do, if at most such a share of the words is in it."""
 
 
 def language_of(text: str) -> tuple[str | None, float]:
@@ -102,6 +110,11 @@ def language_of(text: str) -> tuple[str | None, float]:
         signs = set(text)
         label = "zh_tw" if len(signs & _TRADITIONAL) > len(signs & _SIMPLIFIED) else "zh_cn"
     return _OPUS.get(label, label), round(float(probability), 4)
+
+
+def spread(lines: Sequence[str], characters: int) -> str:
+    """Return lines from all over a text, about so many characters of them."""
+    return "\n".join(lines[:: max(1, sum(map(len, lines)) // characters)])
 
 
 def are_alike(one: str, other: str) -> bool:
@@ -123,7 +136,10 @@ def contradicts(named: str, text: str, found: str | None, probability: float) ->
     """Return whether a text is surely of another language than its file's name says."""
     if found is None or named == found or probability < SURE or are_alike(named, found):
         return False
-    return sum(map(str.isalpha, text)) >= FEWEST_LETTERS
+    letters = sum(map(str.isalpha, text))
+    if named not in SUPPORTED_LANGUAGES:
+        return letters >= FEWEST_LETTERS
+    return letters >= _FEWEST_WITH_WORDS and in_target_language(text, named) <= MOST_WORDS
 
 
 @lru_cache(maxsize=1)

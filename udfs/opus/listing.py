@@ -21,7 +21,15 @@ from pyarrow import fs
 from udfs.opus.files import container_uri, filesystem, one_line, open_container
 from udfs.opus.local_folders import ListedFile, LocalFolder
 from udfs.opus.names import escaped, name_bytes, readable
-from udfs.opus.paths import is_plain_text, is_subtitle_name, is_zip_name, read_folder, read_release, upload_of
+from udfs.opus.paths import (
+    is_hidden,
+    is_plain_text,
+    is_subtitle_name,
+    is_zip_name,
+    read_folder,
+    read_release,
+    upload_of,
+)
 from udfs.opus.zip_directory import Member, is_unsafe, members
 
 _BATCH = 10_000
@@ -29,6 +37,7 @@ _ZIP_MARK = re.compile(r"(?i)(\.zip)!")
 _ENDING = re.compile(r"(?:\.tar|\.srt|\.tmx)?\.[^./!]{1,12}$", re.IGNORECASE)
 _ARCHIVE = re.compile(r"(?i)\.(?:rar|7z|tar|tgz|tbz2?|txz|bz2|xz|zst|lzma|gz|cab|iso)$")
 UNREAD = "unknown_format"
+_NAMELESS = "(without a name)"
 Row = tuple[Any, ...]
 
 
@@ -258,9 +267,9 @@ def _entries(source: str, inside: str, found: ListedFile) -> Iterator[tuple[str,
     try:
         with open_container(source, container_uri(source, found.path)) as file:
             for member in members(file):
-                if not _is_hidden(member.name):
-                    unique = _unique(member.name, names)
-                    yield member.name, unique, member
+                name = member.name or _NAMELESS
+                if not _is_copy_of_macos(name):
+                    yield name, _unique(name, names), member
         return
     except zipfile.BadZipFile as error:
         fault = f"bad_zip: {error}"
@@ -271,16 +280,16 @@ def _entries(source: str, inside: str, found: ListedFile) -> Iterator[tuple[str,
     yield inside, "", Member(inside, 0, 0, 0, 0, 0, one_line(fault))
 
 
-def _is_hidden(name: str) -> bool:
-    """Return whether a member is a folder, or is hidden, as macOS's copies are."""
-    parts = name.split("/")
-    return (
-        not parts[-1] or "__MACOSX" in parts or any(part.startswith(".") and part not in (".", "..") for part in parts)
-    )
+def _is_copy_of_macos(name: str) -> bool:
+    """Return whether a member is one of those that macOS adds for each file, which holds its icon and the like."""
+    *folders, last = name.split("/")
+    return "__MACOSX" in folders and last.startswith("._")
 
 
 def _unread(name: str) -> str | None:
     """Return why a file of this name is not read; None for one that is."""
+    if is_hidden(name):
+        return f"{UNREAD}: hidden files and folders, whose names begin with a full stop, are not read"
     if is_subtitle_name(name) or is_zip_name(name):
         return None
     ending = _ENDING.search(name)

@@ -218,10 +218,15 @@ _OWN_NAMES = {
     "flemish": "nl",
 }
 _NAMES = {name: code for name, code in LANGUAGE_CODES.items() if len(name) > 3} | _OWN_NAMES
-_ENGLISH_WORDS = frozenset(
-    ["it", "is", "no", "he", "hi", "am", "as", "my", "so", "to", "or", "be", "in", "id", "me", "us"]
+_ENGLISH_WORD = re.compile(
+    "it|is|no|he|hi|am|as|my|so|to|or|be|in|id|me|us|"
+    "ben|bos|cat|dan|est|fin|ice|ind|kat|lit|mac|mal|may|nor|per|pol|rum|sin|tam|tel"
 )
-"""Codes that are words of English too, so that capitals make them words: ``This.Is.It``."""
+"""Codes that are words or names in English, too, and words that stand before them; see ``named_language``."""
+_USUAL_REGION = re.compile(
+    "de_(?:at|ch)|en_(?:au|ca|gb|ie|nz|uk|us)|es_(?:ar|cl|co|la|mx|us)|fr_(?:be|ca|ch)|nl_be|pt_(?:br|pt)|"
+    "zh_(?:cn|hk|mo|sg|tw)|[a-z]{2,3}_(?:hans|hant|latn|cyrl|arab)"
+)
 _REMARKS = frozenset(
     [
         "sdh",
@@ -255,10 +260,10 @@ _REMARKS = frozenset(
     ]
 )
 _LAST_PART = re.compile(
-    r"(?:^|(?P<between>[._\-~,\s\[(]+))(?P<part>[A-Za-z]{2,3}[_-][A-Za-z0-9]{2,4}|[^._\-~,\s\[\]()]+)[\])\s]*$"
+    r"(?:^|(?<![._\-~,\s\[(])(?P<between>[._\-~,\s\[(]+))(?P<part>[A-Za-z]{2,3}[_-][A-Za-z0-9]{2,4}|[^._\-~,\s\[\]()]+)[\])\s]*$"
 )
 _TWO_WORDS = re.compile(
-    r"(?i)[._\-~,\s\[(]+((?:brazilian|latin[\s._]american|simplified|traditional)[\s._]\w+)[\])\s]*$"
+    r"(?i)(?<![._\-~,\s\[(])[._\-~,\s\[(]+((?:brazilian|latin[\s._]american|simplified|traditional)[\s._]\w+)[\])\s]*$"
 )
 _ONLY_NUMBER = re.compile(r"(?:^|~)(?:[0-9]{1,3}|subs?|subtitles?)?$", re.IGNORECASE)
 
@@ -277,8 +282,12 @@ def is_subtitle_name(path: str) -> bool:
 
     A part ``..`` is rejected elsewhere.
     """
-    hidden = (part.startswith(".") and part not in (".", "..") for part in path.split("/"))
-    return _ENDING.search(path) is not None and not any(hidden)
+    return _ENDING.search(path) is not None and not is_hidden(path)
+
+
+def is_hidden(path: str) -> bool:
+    """Return whether a part of a path begins with a full stop, apart from ``.`` and ``..``."""
+    return any(part.startswith(".") and part not in (".", "..") for part in path.split("/"))
 
 
 def is_zip_name(path: str) -> bool:
@@ -320,7 +329,15 @@ def upload_of(path: str, folder: "Folder") -> tuple[str, str, str | None]:
 def named_language(name: str) -> tuple[str, str | None]:
     """Return a file's name without the language and the remarks that end it, and the language; None if it has none.
 
-    ``hi`` behind a language says that the subtitles are for the hearing impaired; alone it is Hindi.
+    A code is one where nothing else is meant:
+
+    - one that is also an English word stands in small letters behind a full stop, a bracket or a folder, and not behind
+      another such word (``Film.no``, but ``say_no``, ``This.Is.It``, ``this.is.it``, ``The.Cat``)
+    - other codes of two letters may have capitals (``Film_DE``), but only one behind a full stop or a bracket
+      (``Film.De``, but ``Fin_De``)
+    - a region of two capitals or three digits stands behind small letters, or it is a script or one of the usual ones
+      (``pt-BR``, ``es_419``, ``zh_hant``, ``pt_br``, ``de_de``, but ``in_line``, ``no_ads``, ``is_it``)
+    - ``hi`` behind a language says that the subtitles are for the hearing impaired; alone it is Hindi.
     """
     two = _TWO_WORDS.search(name[-60:])
     if two is not None:
@@ -336,7 +353,7 @@ def named_language(name: str) -> tuple[str, str | None]:
             break
         before = rest[: len(rest) - len(match[0])]
         part = match["part"]
-        code = _code_of(part, name, match["between"] or "")
+        code = _code_of(part, before, match["between"] or "")
         if code == "hi" and part.lower() == "hi":
             hindi = hindi or before
         elif code is not None:
@@ -354,20 +371,23 @@ def _without_remarks(name: str) -> str:
     return name
 
 
-def _code_of(part: str, name: str, between: str) -> str | None:
-    """Return the language that a part of a name stands for."""
+def _code_of(part: str, before: str, between: str) -> str | None:
+    """Return the language that a part of a name stands for, given what stands before it."""
     lowered = part.lower().replace("-", "_")
     if lowered in _NAMES:
         return _NAMES[lowered]
     base, _, region = lowered.partition("_")
+    apart = not between or between[-1] in ".~[("
     if region:
-        known = spoken_language(lowered)
-        return known if known is not None and (base in _CODES or base in _OTHER_CODES) else None
-    if lowered in _ENGLISH_WORDS:
-        # Only in small letters, and not in a name of small letters apart by other signs than full stops.
-        if part != lowered or (between and between[-1] not in ".~[("):
+        usual = _USUAL_REGION.fullmatch(lowered) or (base == region and not _ENGLISH_WORD.fullmatch(base))
+        if not usual and not re.fullmatch("[a-z]+[_-](?:[A-Z]{2}|[0-9]{3})", part):
             return None
-    elif len(lowered) == 2 and part not in (lowered, lowered.upper(), lowered.title()):
+        return spoken_language(lowered) if base in _CODES or base in _OTHER_CODES else None
+    if _ENGLISH_WORD.fullmatch(lowered):
+        word = _LAST_PART.search(before[-60:])
+        if part != lowered or not apart or (word is not None and _ENGLISH_WORD.fullmatch(word["part"].lower())):
+            return None
+    elif len(lowered) == 2 and part not in (lowered, lowered.upper(), lowered.title() if apart else lowered):
         return None
     return spoken_language(lowered)
 

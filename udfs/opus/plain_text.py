@@ -10,7 +10,7 @@ from udfs.opus.cue_times import clock_ms
 from udfs.opus.cues import Cue, CuesOfFile, Fault, fault_rows
 from udfs.opus.encodings import as_text
 from udfs.opus.files import UnreadableError
-from udfs.opus.languages import contradicts, language_of
+from udfs.opus.languages import LOOKED_AT, contradicts, language_of, spread
 from udfs.opus.meta import meta_columns
 from udfs.opus.normal_form import marks, normal_form
 from udfs.opus.parser import Subtitles, without_endless
@@ -24,6 +24,7 @@ from udfs.opus.two_languages import in_one_language
 MOST_BYTES = 3_000_000
 MOST_CUES = 100_000
 """Most bytes and cues of a file; a film has about 100,000 bytes and 500 to 3,000 cues."""
+MOST_LINE_ENDS = 3_000_000
 MOST_FORMATTED_BYTES = 20_000_000
 """Most bytes of a form whose cues carry codes: signs of ASS, words of json3 with a time each."""
 _SPEAKS = re.compile(r"(?:[-\u2010-\u2015\u2212\u2500\uff0d](?![-\u2010-\u2015])|>{2,}|/\s?(?=[^\W\d_a-z]))")
@@ -71,6 +72,8 @@ def parse_plain_text(data: bytes, language: str | None, languages: Sequence[str]
     if len(data) > MOST_FORMATTED_BYTES:
         raise UnreadableError("too_large", f"{len(data)} bytes of plain text, more than {MOST_FORMATTED_BYTES}")
     decoded = as_text(data, language or (languages[0] if len(languages) == 1 else None))
+    if (ends := decoded.text.count("\n") + decoded.text.count("\r")) > MOST_LINE_ENDS:
+        raise UnreadableError("too_large", f"{ends} ends of lines, more than {MOST_LINE_ENDS}")
     found = found_cues(normal_form(decoded.text))
     if len(data) > MOST_BYTES and found.form in ("srt", "vtt"):
         raise UnreadableError("too_large", f"{len(data)} bytes of plain text, more than {MOST_BYTES}")
@@ -173,7 +176,7 @@ def _language(
     cues: list[Cue], named: str | None, languages: Sequence[str], in_file: str | None, quirks: Counter[str]
 ) -> str | None:
     """Return a file's language: as it is named, unless its text is surely in another; else by its text."""
-    text = "\n".join(line for cue in cues for line in cue.lines)
+    text = spread([line for cue in cues for line in cue.lines], LOOKED_AT)
     found, probability = language_of(text)
     if named is not None:
         if not contradicts(named, text, found, probability):

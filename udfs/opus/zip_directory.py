@@ -27,7 +27,7 @@ _MOST_ENDS = 3_000
 _ZIP64 = 0xFFFFFFFF
 _UTF_8_NAME = 0x800
 _MOST_CLAIMED = 1 << 40
-_UNSAFE = re.compile(r"(^|/)\.\.(/|$)|^/|\\|^[A-Za-z]:|[\x00-\x1f]")
+_UNSAFE = re.compile(r"(^|/)\.\.(/|$)|^/|\\|^[A-Za-z]:|[\x00-\x1f]|^$")
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ class _Directory:
 
 
 def is_unsafe(name: str) -> bool:
-    """Return whether a member's name could leave a folder: ``..``, absolute, backslash, control characters."""
+    """Return whether a name is empty or could leave a folder: ``..``, absolute, backslash, control characters."""
     return _UNSAFE.search(name) is not None
 
 

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from tests.attacks.corpora import reading_of
+from tests.attacks.zips import Entry, zip_of
 from tests.udfs.opus.subtitle_files import parsed, rows, srt, texts
 from udfs.opus.cue_forms import is_ttml
 from udfs.opus.cue_times import times_of
@@ -429,6 +430,26 @@ def test_scripts(language: str, text: str, expected: list[str]) -> None:
         ("2_English", ("2", "en")),
         ("This.Is.It", ("This.Is.It", None)),
         ("do_it", ("do_it", None)),
+        ("wait_in_line", ("wait_in_line", None)),
+        ("film_no_ads", ("film_no_ads", None)),
+        ("this_is_it", ("this_is_it", None)),
+        ("THIS_IS_IT", ("THIS_IS_IT", None)),
+        ("this.is.it", ("this.is.it", None)),
+        ("FLEUR_DE_LY", ("FLEUR_DE_LY", None)),
+        ("Reine_de_la", ("Reine_de_la", None)),
+        ("Fin_De", ("Fin_De", None)),
+        ("The.Cat", ("The.Cat", None)),
+        ("Big_Ben", ("Big_Ben", None)),
+        ("say_no", ("say_no", None)),
+        ("Film.no", ("Film", "no")),
+        ("Film.it.sdh", ("Film", "it")),
+        ("Subs~no", ("Subs", "no")),
+        ("Film.no-NO", ("Film", "no")),
+        ("Film_DE", ("Film", "de")),
+        ("Film_de_de", ("Film", "de")),
+        ("Film.EN-US", ("Film", "en")),
+        ("Film_pt_br", ("Film", "pt_br")),
+        ("Film.sr-latn", ("Film", "sr")),
         ("Film.1999.1080p", ("Film.1999.1080p", None)),
     ],
 )
@@ -455,6 +476,39 @@ def test_the_text_tells_a_language_that_the_name_does_not_tell(named: str | None
     file = parsed(srt(*[LONG[said]] * 5), named)
     assert file.language_name == expected
     assert file.quirks["language_differs"] == (named is not None and named != expected)
+
+
+@pytest.mark.parametrize(
+    ("path", "meta", "said", "sentences", "expected"),
+    [
+        ("xml/en/1999/7/1.xml", "", "es", 5, "other_language: its text is in es, its folder or <meta> says en"),
+        ("xml/en/1999/7/1.xml", "", "es", 2, "other_language: its text is in es, its folder or <meta> says en"),
+        ("xml/en/1999/7/1.xml", "", "es", 1, "en"),
+        ("xml/en/1999/7/1.xml", "", "en", 5, "en"),
+        ("1.xml", "English", "es", 5, "other_language: its text is in es, its folder or <meta> says en"),
+        ("1.xml", "Spanish", "es", 5, "es"),
+        ("1.xml", "", "es", 5, "es"),
+        ("1.xml", "", "es", 1, None),
+    ],
+)
+def test_the_text_of_xml_must_be_in_the_language_that_is_named(
+    tmp_path: Path, path: str, meta: str, said: str, sentences: int, expected: str | None
+) -> None:
+    words = " ".join(f"<w>{word}</w>" for word in LONG[said].split())
+    meta = f"<meta><subtitle><language>{meta}</language></subtitle></meta>" if meta else ""
+    (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+    (tmp_path / path).write_text(f"<document>{f'<s>{words}</s>' * sentences}{meta}</document>", "utf-8")
+    (row,) = reading_of(tmp_path, languages=()).read
+    found = f"{row['reason']}: {row['detail']}" if row["reason"] else row["language"]
+    assert found == expected
+
+
+def test_colours_and_control_characters_are_in_no_detail() -> None:
+    lines = [f'<font color="{colour}">{LONG[said]}</font>' for colour, said in (("red", "en"), ("lime", "es"))]
+    faults = {one["reason"]: one["example"] for one in parsed(srt(*["\n".join(lines)] * 9), "en").meta["faults"]}  # type: ignore
+    assert "\0" not in faults["other_language"]
+    event = {"tStartMs": 0, "dDurationMs": 900, "segs": [{"utf8": "Wait\u0000 here."}]}
+    assert texts(json.dumps({"events": [event]})) == ["Wait here ."]
 
 
 def test_normal_form_keeps_lines() -> None:
@@ -524,12 +578,16 @@ def test_each_row_of_the_table_of_forms_names_tests_that_exist(row: str) -> None
         assert function in {node.name for node in tree.body if isinstance(node, ast.FunctionDef)}
 
 
+HIDDEN = "hidden files and folders, whose names begin with a full stop, are not read"
+
+
 def test_files_that_are_not_read_are_listed_with_their_ending(tmp_path: Path) -> None:
     for name in ("a.en.srt", "b.lrc", "c.srt.txt", "d.tar.gz", "README", ".hidden"):
         (tmp_path / name).write_text("x")
     with zipfile.ZipFile(tmp_path / "e.zip", "w") as archive:
-        for name in ("f.en.srt", "__MACOSX/._f.en.srt", "g.nfo", "folder/"):
+        for name in ("f.en.srt", "__MACOSX/._f.en.srt", "g.nfo", "folder/", ".h.srt", ".i/h.srt", "..\\j.srt", "..k"):
             archive.writestr(name, "x")
+    (tmp_path / "l.zip").write_bytes(zip_of([Entry(b"", b"x")]))
     (piece,) = (piece for piece in pieces_of(str(tmp_path), ["en"], 1) if piece.kind != "other")
     found = {row[1]: row[-1] for row in list_piece(piece, ["en"], "v0")}
     assert found == {
@@ -540,6 +598,9 @@ def test_files_that_are_not_read_are_listed_with_their_ending(tmp_path: Path) ->
         "d.tar.gz": "unknown_format: files ending in .tar.gz are not read: archives of that kind are not unpacked",
         "e.zip!f.en.srt": None,
         "e.zip!g.nfo": "unknown_format: files ending in .nfo are not read",
+        **dict.fromkeys(["e.zip!.h.srt", "e.zip!.i/h.srt", "e.zip!..k"], f"unknown_format: {HIDDEN}"),
+        "e.zip!..\\j.srt": "unsafe_name: member name '..\\\\j.srt'",
+        "l.zip!(without a name)": "unsafe_name: member name ''",
     }
 
 

@@ -152,6 +152,7 @@ def test_encodings(data: bytes, language: str | None, text: str, codec: str) -> 
         (b"just words", "no_cues"),
         (b" " * (MOST_BYTES + 1), "too_large"),
         (b"00:00:01,000 --> 00:00:02,000\n" * 100_001, "too_large"),
+        (b"[Events]" + b"\r" * 3_000_001, "too_large"),
     ],
 )
 def test_refused(data: bytes, reason: str) -> None:
