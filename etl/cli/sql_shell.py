@@ -29,7 +29,9 @@ QUERY = re.compile(r"(--.*\n|\s|\()*(select|with|from|explain)\b", re.IGNORECASE
 """The beginning of a statement that reads only what it names."""
 
 
-_TEXTS = re.compile(r"--[^\n]*|/\*.*?\*/|\"[^\"]*\"|`[^`]*`|\b[rR]'[^']*'|'((?:[^'\\]|\\.|'')*)'", re.DOTALL)
+_TEXTS = re.compile(
+    r"--[^\n]*|/\*.*?(?:\*/|\Z)|\"[^\"]*\"|`[^`]*`|\b[rR]'[^']*'|'((?:[^'\\]|\\.?|'')*+)(?:'|\Z)", re.DOTALL
+)
 """Comments, names, raw texts, and other texts as group 1."""
 
 
@@ -182,7 +184,8 @@ def with_quotes(statement: str) -> str:
     def escaped(match: re.Match[str]) -> str:
         if not match[1]:
             return match[0]
-        return "'" + re.sub(r"\\.|''", lambda pair: "\\'" if pair[0] == "''" else pair[0], match[1]) + "'"
+        text = re.sub(r"\\.|''", lambda pair: "\\'" if pair[0] == "''" else pair[0], match[1])
+        return f"'{text}{match[0][len(match[1]) + 1 :]}"
 
     return _TEXTS.sub(escaped, statement)
 

@@ -26,7 +26,7 @@ def situations(dialogues: DataFrame, labels: Sequence[str]) -> DataFrame:
         labels: the taxonomy. Situations with another emotion are dropped.
     """
     text = F.trim(F.regexp_replace("Text", r"\s+", " "))
-    emotion = F.coalesce(EMOTION, F.regexp_extract("place", r"([^/.:]+)\.[^/]*$", 1))
+    emotion = F.coalesce(EMOTION, F.regexp_extract("place", r"(?<![^/.:])([^/.:]+)\.[^/]*$", 1))
     rows = dialogues.where(F.lower("Type") == "situation").select(
         F.col("Dialog_ID").alias("dialogue_id"), text.alias("text"), F.lower(F.trim(emotion)).alias("quiz_label")
     )

@@ -152,7 +152,7 @@ def _end_of(text: str, start: int) -> tuple[int, bool]:
     return len(text), False
 
 
-_MARK = re.compile(r'"(?:[^"\\]|\\.)*+(?:"|\Z)|[\[\]{},]', re.DOTALL)
+_MARK = re.compile(r'"(?:[^"\\]|\\.?)*+(?:"|\Z)|[\[\]{},]', re.DOTALL)
 
 
 def _closed(text: str) -> str:

@@ -255,7 +255,7 @@ def _from_parts(uri: str, names: list[str], cache_dir: Path) -> ResolvedModel:
         _check_pinned(uri, package, version, {pinned[0]: file_digest(part) if part.is_file() else "no such file"})
         files.append(part)
         versions.add(version)
-    stem = re.sub(r"_*\d+$", "", names[0].replace("-", "_"))
+    stem = re.sub(r"(?:(?<!_)_+)?(?<!\d)\d+$", "", names[0].replace("-", "_"))
     whole = next((pin for pin in _pinned() if pin["package"] == f"{stem}*" and pin["version"] in versions), None)
     if whole is not None:
         path = join_parts(uri, files, cache_dir / "packages" / f"{stem}-{whole['sha256'][:16]}", whole)

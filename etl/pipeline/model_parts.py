@@ -25,7 +25,7 @@ def part_names(name: str) -> list[str] | None:
     Raises:
         InputError: the numbers do not increase.
     """
-    found = re.fullmatch(r"([\w-]+?)(\d+)\.\.(\d+)", name)
+    found = re.fullmatch(r"([\w-]+?)(?<!\d)(\d+)\.\.(\d+)", name)
     if found is None:
         return None
     stem, first, last = found.groups()

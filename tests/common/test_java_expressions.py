@@ -19,10 +19,22 @@ from etl.common import spelling
 from etl.pipeline.tables import hidden_secrets
 from etl.subtitles import text_rules, turn_rules
 from etl.subtitles.cleaning_words import cleaning_words
+from tests.expressions import slow_unit
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 NAMES = ("rlike", "regexp_replace", "regexp_extract", "regexp_extract_all")
 CLASSES = {r"\s": " ", r"\p{L}": "a", r"\p{Lu}": "A", r"\p{Ll}": "a", r"\p{Nd}": "1", r"\d": "1", r"\w": "a"}
+RANGES = {
+    "L": "a-zA-ZÀ-ɏ",
+    "Lu": "A-ZÀ-Þ",
+    "Ll": "a-zß-ÿ",
+    "Lo": "ぁ-ん",
+    "M": "\u0300-\u036f",
+    "Mn": "\u0300-\u036f",
+    "Nd": "0-9",
+    "N": "0-9",
+    "P": "!-/:-@",
+}
 LENGTH = 100_000
 
 
@@ -109,6 +121,29 @@ def test_no_group_is_repeated_without_bound(expressions: dict[str, str]) -> None
     assert len(expressions) > 100
     assert "#([0-9]+)$" in every
     assert not {place: groups for place, groups in found.items() if groups}
+
+
+def python_of(pattern: str) -> re.Pattern[str] | None:
+    """Return nearly the same expression of Python; None where Python has nothing like it."""
+
+    def ranges(match: re.Match[str]) -> str:
+        if match[0].startswith("["):
+            return re.sub(r"\\p\{?(\w+)\}?", lambda inner: RANGES[inner[1]], match[0])
+        return f"[{'^' if match[0][1] == 'P' else ''}{RANGES[match[0].strip('pP{}' + chr(92))]}]"
+
+    plain = re.sub(r"\\Q(.*?)\\E", lambda match: re.escape(match[1]), pattern.replace("&&[^lI]", ""))
+    plain = plain.replace("(?iu)", "(?i)").replace("(?<name>", "(?P<name>").replace(r"\x{", r"\x").replace("]]", r"\]]")
+    try:
+        return re.compile(re.sub(r"\[(?:\\.|[^\]\\])*\]|\\[pP]\{\w+\}", ranges, plain))
+    except (re.error, KeyError):
+        return None
+
+
+def test_no_expression_takes_squared_time(expressions: dict[str, str]) -> None:
+    every = {**expressions, **literals_of_sql()}
+    tried = {pattern: one for pattern in every if len(pattern) < 4_000 and (one := python_of(pattern))}
+    assert len(tried) > 60
+    assert {(every[pattern], pattern): found for pattern, one in tried.items() if (found := slow_unit(one))} == {}
 
 
 @pytest.mark.slow

@@ -119,7 +119,7 @@ def _described(table: str, ddl: str) -> tuple[Column, ...]:
 
 def _column(table: str, part: str) -> Column:
     """Return the column that a part of a DDL declares."""
-    declared, *comment = re.split(r"\s+COMMENT\s+", part, maxsplit=1)
+    declared, *comment = re.split(r"(?<!\s)\s+COMMENT\s+", part, maxsplit=1)
     name, *kind = declared.split()
     text = comment[0].strip()[1:-1].replace("\\'", "'") if comment else comment_of(table, name)
     return Column(name, " ".join(kind), text)
@@ -129,7 +129,7 @@ def _parts(ddl: str) -> list[str]:
     """Return the parts of a DDL between commas that are in no brackets and no quotes."""
     parts = [""]
     depth = 0
-    for token in re.findall(r"'(?:\\.|[^'\\])*'|.", ddl.strip(), re.DOTALL):
+    for token in re.findall(r"'(?:\\.?|[^'\\])*+(?:'|\Z)|.", ddl.strip(), re.DOTALL):
         depth += {"<": 1, "(": 1, ">": -1, ")": -1}.get(token, 0)
         if token == "," and depth == 0:
             parts.append("")
