@@ -55,7 +55,10 @@ _END = re.compile(
     rf"|((?<![{_WIDE_ENDS}])[{_WIDE_ENDS}]+[{_WIDE_CLOSING}]*)\s*(?=\S)"
     rf"|((?:(?<!-)-{{2,}}|(?<![.?!])[.?!]+)[{_CLOSING}]*)\s*(?=(?:-(?!-)|>{{2,}})\s?[{_OPENING}]*[^\W\d_])"
     r"|()(?<!\s)\s++(?=>{2,}\s?\S)"
+    r"|((?<=\w\w)[.?!]{1,3}(?=[^\W\d_a-z](?:[^\W\d_]|')|[IA]\s))"
 )
+_ADDRESS = re.compile(r"(?i)(?:www\.|[@/])\S*$")
+_ENDING_OF_ADDRESS = re.compile(r"(?i)(?:com|net|org|tv|info|co|uk|us|me|edu|gov|io)\b")
 _GREEK_END = re.compile(rf"(?<=[\u0370-\u03ff\u1f00-\u1fff\d])(;[{_CLOSING}]*)(?=\s|$)")
 _GREEK = re.compile("[\u0391-\u03ce]")
 
@@ -70,12 +73,14 @@ def split_sentences(text: str, language: str | None = None) -> list[str]:
 
     An end mark and a blank part two before a capital, a digit, a letter of a script without capitals, or a mark of a
     change of speaker and one of these; not after titles and initials. The end marks are those of all scripts. The wide
-    marks of Chinese and Japanese need no blank. A Greek question ends with ``;``. An interruption (``--``) ends a
-    sentence before another speaker's mark.
+    marks of Chinese and Japanese need no blank, nor do others between two words of which the second begins with a
+    capital. A Greek question ends with ``;``. An interruption (``--``) ends a sentence before another speaker's mark. A
+    dash opens one before a small letter, too, but not after an ellipsis, and within a word only in a line of dashes.
     """
     sentences = []
     start = 0
     text = " ".join(straight(text).split())
+    dashed = text.startswith("-")
     abbreviated = _abbreviated(language)
     if ";" in text and _GREEK.search(text):
         text = _GREEK_END.sub(lambda match: f"\x00{match[1]}", text)
@@ -84,9 +89,15 @@ def split_sentences(text: str, language: str | None = None) -> list[str]:
         place = end.start() + len(end[0].rstrip())
         rest = text[end.end() : end.end() + 6].lstrip("->/ \"'([\u201e\u00ab\u00bb\u00bf\u00a1")[:1]
         marked = text[end.end() : end.end() + 1] in ("-", ">", "/")
-        tight = marked and text[end.end() - 1 : end.end()] != " " and end[0].strip(".") == ""
+        apart = text[end.end() - 1 : end.end()] == " " or text[end.end() + 1 : end.end() + 2] == " "
+        tight = marked and not apart and end[0].strip(".") == ""
         chevrons = text.startswith(">>", end.end())
         opens = chevrons or (not rest.islower() and (rest.isalnum() or marked) and not tight)
+        if not opens and text[end.end() : end.end() + 1] == "-" and not end[0].startswith(("..", "--")):
+            opens = dashed or not tight
+        if end[5] and opens:
+            address = _ENDING_OF_ADDRESS.match(text, place) or _ADDRESS.search(text[max(start, place - 40) : place])
+            opens = rest.isupper() and address is None
         if opens and not _is_abbreviated(text, start, place, rest, abbreviated):
             sentences.append(text[start:place])
             start = end.end()
@@ -143,7 +154,7 @@ def _token(language: str | None, is_ascii: bool) -> re.Pattern[str]:
     soon = rf"(?<!\w)(?=\S{{1,{max(map(len, f'{known}|{numbered}'.split('|')))}}}\.)"
     return re.compile(
         rf"{soon}(?:(?:{known})\.(?![^\W_])|(?:{numbered})\.(?=\s?\d))"
-        rf"|(?:[^\W\d_]\.){{2,}}|\.{{2,}}|\d+(?:[.,]\d+)*(?:st|nd|rd|th|s)?(?!{word})"
+        rf"|(?:[^\W\d_]\.){{2,}}(?:[^\W\d_](?![\w.]))?|(?<![\w.])[A-Z]\.[A-Z](?![\w.])|\.{{2,}}|\d+(?:[.,]\d+)*(?:st|nd|rd|th|s)?(?!{word})"
         rf"|(?<=\w)'\w+|'(?:cause|em|til|bout)\b|{word}+(?:-{word}+)*-?|[^\w\s]|_",
         re.IGNORECASE,
     )
