@@ -46,7 +46,7 @@ _FEWEST_FRAMES = 40
 """Hundredths of a second are all below 30 by chance in hardly a file of so many times."""
 _KARAOKE = re.compile(r"\\[kK][fo]?[0-9]")
 _DEFAULT_FPS = 23.976
-_HOLDS_MS = 3_000
+HOLDS_MS = 3_000
 """How long a cue without an end is shown, unless the next one begins before."""
 
 
@@ -230,7 +230,7 @@ def _with_ends(found: CuesOfFile) -> CuesOfFile:
         start = clock_ms(cue.start)
         if not cue.end and start is not None:
             following = clock_ms(found.cues[place + 1].start) if place + 1 < len(found.cues) else None
-            latest = start + _HOLDS_MS
+            latest = start + HOLDS_MS
             cue.end = clock(min(latest, following) if following is not None and following > start else latest)
     return found
 

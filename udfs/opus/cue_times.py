@@ -30,7 +30,7 @@ _TOP = re.compile(r"(?i)\bline\s?:\s?(?:[0-3]?[0-9]%|[0-4](?![0-9%]))")
 _LETTERS_AS_DIGITS = str.maketrans({"O": "0", "o": "0", "l": "1", "I": "1", "|": "1", "\u2212": "-"})
 _SCANNED = re.compile(rf"\s*[0-9OolI|:.,;\s\u2212-]{{5,40}}{_ARROW}[0-9OolI|:.,;\s\u2212-]{{5,40}}.*")
 _SHORTEST = len("0:0>0:0")
-_MOST_MS = 2**31 - 1
+MOST_MS = 2**31 - 1
 
 
 @dataclass(frozen=True)
@@ -96,7 +96,7 @@ def clock_ms(text: str) -> int | None:
     if len(hours) > 3 or len(minutes) > 2 or len(seconds) > 2 or len(fraction) > 6:
         return None
     ms = (int(hours) * 3600 + int(minutes) * 60 + int(seconds)) * 1000 + int(fraction[:3].ljust(3, "0"))
-    return ms if ms <= _MOST_MS else None
+    return ms if ms <= MOST_MS else None
 
 
 def _times(match: re.Match[str]) -> Times:

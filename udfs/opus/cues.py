@@ -39,6 +39,7 @@ class Cue:
         top: it is placed away from the bottom of the screen.
         drawn: it held a drawing.
         track: what tells it from others that are shown with it, such as a style of ASS.
+        part: the part of the film, such as a disc, from 0; each has a clock of its own.
     """
 
     start: str
@@ -50,6 +51,7 @@ class Cue:
     top: bool = False
     drawn: bool = False
     track: str = ""
+    part: int = 0
 
     @property
     def start_ms(self) -> int:

@@ -4,9 +4,10 @@ import math
 import re
 from collections import Counter
 from collections.abc import Sequence
+from itertools import groupby
 
-from udfs.opus.cue_forms import found_cues
-from udfs.opus.cue_times import clock_ms
+from udfs.opus.cue_forms import HOLDS_MS, found_cues
+from udfs.opus.cue_times import MOST_MS, clock, clock_ms
 from udfs.opus.cues import Cue, CuesOfFile, Fault, fault_rows
 from udfs.opus.encodings import as_text
 from udfs.opus.files import UnreadableError
@@ -17,7 +18,7 @@ from udfs.opus.parser import Subtitles, without_endless
 from udfs.opus.paths import spoken_language
 from udfs.opus.repeated_cues import spoken_cues
 from udfs.opus.sentences import TimeMark, sentences_of
-from udfs.opus.speaker_labels import mark_speakers
+from udfs.opus.speaker_labels import begins_sentence, mark_speakers
 from udfs.opus.tokens import opus_tokens, split_sentences
 from udfs.opus.two_languages import in_one_language
 
@@ -30,6 +31,8 @@ MOST_FORMATTED_BYTES = 20_000_000
 _SPEAKS = re.compile(r"(?:[-\u2010-\u2015\u2212\u2500\uff0d](?![-\u2010-\u2015])|>{2,}|/\s?(?=[^\W\d_a-z]))")
 _SINGS = re.compile(r"[\u2669-\u266c#*]")
 _NOTES = "\u2669\u266a\u266b\u266c"
+_OPENS_SONG = re.compile(r"[\u2669-\u266c]|#\s?[^\W\d_]")
+_CLOSES_SONG = re.compile(r"[\u2669-\u266c]$|[^\d\s]\s?#$")
 _MOST_SUNG = 8
 """Cues of a song whose notes stand before the first and behind the last alone."""
 _SUNG = re.compile(r"[\u2669-\u266c][^\w\u2669-\u266c]*$")
@@ -41,6 +44,11 @@ _LABEL = re.compile(
 )
 _FEWEST_LABELS = 2
 _NEW_PART_MS = 60_000
+_NEAR_START_MS = 300_000
+_FEWEST_OF_PART = 6
+_LOOKED_AT = 60
+_LONG_MS, _LONGEST_MS = 10_000, 60_000
+"""A cue that is shown for so long reaches into the next ones by as much, or is shown for longer, by mistake."""
 _RIGHT_TO_LEFT = re.compile("[\u05d0-\u05ea\u0620-\u06d3]")
 _MARKS_BEHIND = ".?!\u061f"
 _MARK_BEFORE = re.compile("([.?!\u061f]+)(?![.?!\u061f])\\s?(.*[^.?!\u061f])$")
@@ -86,9 +94,12 @@ def parse_plain_text(data: bytes, language: str | None, languages: Sequence[str]
     quirks = Counter(plain_text=1, byte_replaced=decoded.replaced, encoded_twice=int(decoded.twice))
     ordered = _in_time_order(found.cues, quirks)
     _in_logical_order(ordered)
+    sizes = Counter(cue.part for cue in ordered)
     ordered, foreign = in_one_language(ordered, [code for code in (language, *languages) if code])
+    _in_one_clock(ordered, sizes, found.faults)
     mark_speakers(ordered, language or (languages[0] if len(languages) == 1 else None))
     cues, dropped = spoken_cues(ordered)
+    _forget_late_ends(cues, found.faults)
     faults = sorted([*found.faults, *foreign, *dropped], key=lambda fault: fault.line)
     quirks["cue_without_text"] = sum(not cue.lines for cue in cues)
     quirks.update(fault.reason for fault in faults)
@@ -113,26 +124,76 @@ def parse_plain_text(data: bytes, language: str | None, languages: Sequence[str]
 def _in_time_order(cues: list[Cue], quirks: Counter[str]) -> list[Cue]:
     """Return the cues in the order in which they are shown, numbered from 1.
 
-    A cue without a time stays behind the one before it. Where the clock goes back by more than a minute and the file's
-    indexes begin again, another part of the film begins, whose cues all follow.
+    A cue without a time stays behind the one before it. Where the clock starts again, another part of the film begins
+    (a second disc), whose cues all follow.
     """
-    part = 0
-    latest = 0
-    index = 0
+    latest = index = part = 0
+    shown: set[tuple[str, tuple[str, ...]]] = set()
+    indexes: set[int | None] = set()
+    known = [start for cue in cues if (start := clock_ms(cue.start)) is not None]
+    first = min((cue.index for cue in cues if cue.index is not None), default=0)
     keys: list[tuple[int, int]] = []
-    for cue in cues:
+    for place, cue in enumerate(cues):
         start = clock_ms(cue.start)
         start = latest if start is None else start
-        if start < latest - _NEW_PART_MS and cue.index is not None and cue.index <= index:
+        back = cue.index is not None and cue.index <= index
+        begins = start < latest and (
+            (back and start < latest - _NEW_PART_MS)
+            or (cue.index == first < index and first in indexes)
+            or (not back and _starts_again(cues, place, known[0], latest))
+        )
+        if begins and not _written_again(cues[place : place + _LOOKED_AT], shown):
             part += 1
-        quirks["cue_out_of_order"] += start < latest and (not keys or keys[-1][0] == part)
+        elif start < latest:
+            quirks["cue_out_of_order"] += 1
         latest = start
         index = cue.index or index
+        indexes.add(cue.index)
+        shown.add((cue.start, tuple(cue.lines)))
+        cue.part = part
         keys.append((part, start))
     ordered = [cues[place] for place in sorted(range(len(cues)), key=keys.__getitem__)]
     for number, cue in enumerate(ordered, 1):
         cue.number = number
     return ordered
+
+
+def _starts_again(cues: list[Cue], place: int, first: int, latest: int) -> bool:
+    """Return whether another part begins at a cue: many cues in order, near the start, at times of the part before."""
+    near = [start for cue in cues[place : place + _FEWEST_OF_PART] if (start := clock_ms(cue.start)) is not None]
+    if len(near) < _FEWEST_OF_PART or 4 * (len(cues) - place) < place or near != sorted(near):
+        return False
+    near_start = near[0] - first < min((latest - first) // 4, _NEAR_START_MS)
+    return near_start and first < near[-1] and near[_FEWEST_OF_PART // 2] <= latest
+
+
+def _in_one_clock(cues: list[Cue], sizes: Counter[int], faults: list[Fault]) -> None:
+    """Add the end of the part before to the times of each part, if most of its cues are left: it is no translation."""
+    ended = 0
+    for part, group in groupby(cues, key=lambda cue: cue.part):
+        own = list(group)
+        if 2 * len(own) < sizes[part]:
+            continue
+        if ended:
+            faults.append(Fault("clock_restarts", own[0].line, f"{own[0].start} counts from {clock(ended)}"))
+        for cue in own if ended else ():
+            start, end = (
+                time if (ms := clock_ms(time)) is None else clock(min(ms + ended, MOST_MS))
+                for time in (cue.start, cue.end)
+            )
+            cue.start, cue.end = start, end
+        ended = max([ended, *map(_end_ms, own)])
+
+
+def _written_again(cues: list[Cue], shown: set[tuple[str, tuple[str, ...]]]) -> bool:
+    """Return whether most of some cues have been shown at the same time: a file that was written twice."""
+    return 2 * sum((cue.start, tuple(cue.lines)) in shown for cue in cues) > len(cues)
+
+
+def _end_ms(cue: Cue) -> int:
+    """Return a cue's end; its start where the end is unknown or not to be believed."""
+    start, end = clock_ms(cue.start) or 0, clock_ms(cue.end) or 0
+    return end if start <= end <= start + _LONGEST_MS else start
 
 
 def _forget_ends_before_starts(found: CuesOfFile) -> None:
@@ -143,15 +204,35 @@ def _forget_ends_before_starts(found: CuesOfFile) -> None:
             cue.end = ""
 
 
+def _forget_late_ends(cues: list[Cue], faults: list[Fault]) -> None:
+    """End a cue that is shown for longer than any, or far into the next ones, after three seconds at most.
+
+    Its end is unknown, and would hide the silence behind it.
+    """
+    following: int | None = None
+    for cue in reversed(cues):
+        start, end = clock_ms(cue.start), clock_ms(cue.end)
+        if start is None:
+            continue
+        if end is not None and (
+            end - start > _LONGEST_MS or (following is not None and min(end - start, end - following) > _LONG_MS)
+        ):
+            faults.append(Fault("end_too_late", cue.line, f"{cue.start} --> {cue.end}"))
+            latest = start + HOLDS_MS
+            cue.end = clock(latest if following is None else max(min(latest, following), start))
+        following = start
+
+
 def _sung_between(cues: list[Cue]) -> None:
     """Put notes around each cue of a song whose first cue opens with a note and whose last one closes with one."""
     opened: int | None = None
     for place, cue in enumerate(cues):
-        opens, closes = (bool(cue.lines) and cue.lines[at][end] in _NOTES for at, end in ((0, 0), (-1, -1)))
+        opens = bool(cue.lines) and _OPENS_SONG.match(cue.lines[0]) is not None
+        closes = bool(cue.lines) and _CLOSES_SONG.search(cue.lines[-1]) is not None
         if closes and not opens and opened is not None:
             for sung in cues[opened : place + 1]:
                 if sung.lines:
-                    sung.lines = [f"\u266a {' '.join(sung.lines).strip(_NOTES).strip()} \u266a"]
+                    sung.lines = [f"\u266a {' '.join(sung.lines).strip(f'{_NOTES}# ')} \u266a"]
         if opens or closes or (cue.lines and _SPEAKS.match(cue.lines[0])):
             opened = place if opens and not closes else None
         elif opened is not None and place - opened > _MOST_SUNG:
@@ -254,7 +335,9 @@ def _labels(cues: list[Cue]) -> frozenset[str]:
     """Return the names that open lines before a colon: all in capitals, and others that recur."""
     names = Counter(match[1] for cue in cues for line in cue.lines if ":" in line and (match := _LABEL.match(line)))
     return frozenset(
-        name for name, times in names.items() if name.isupper() or (times >= _FEWEST_LABELS and not name[:1].islower())
+        name
+        for name, times in names.items()
+        if (name.isupper() or (times >= _FEWEST_LABELS and not name[:1].islower())) and not begins_sentence(name)
     )
 
 

@@ -6,6 +6,7 @@ All become marks that the later rules know: ``NAME: `` at the start of a line, o
 import re
 from collections import Counter
 from collections.abc import Sequence
+from functools import cache
 from itertools import pairwise
 
 from udfs.opus.cue_markup import COLOUR
@@ -20,6 +21,19 @@ _WITH_COLON = re.compile(rf"(?:(?<!\s)\s++)?({_DASH}){_OPEN}\s?{_CONTENT}\s?{_CL
 _BRACKETED = re.compile(
     rf"((?:^|(?<=[.?!\u3002\uff01\uff1f]\s)|(?<=[.?!\u3002\uff01\uff1f])){_DASH}){_OPEN}\s?{_CONTENT}\s?{_CLOSE}\s?(?=[^\s:])"
 )
+_ALONE = re.compile(rf"({_DASH}){_OPEN}\s?{_CONTENT}\s?{_CLOSE}")
+_NAME_AND_MANNER = re.compile(r"(.{2,}?)(?:,\s.*|\s(?:on|over|in|through|from|off|v\.\s?o)\b.*)", re.IGNORECASE)
+"""``Sarah, whispering`` and ``Sarah on phone``."""
+_WIDE = str.maketrans("\uff08\uff09\uff3b\uff3d\u3010\u3011\u3014\u3015\u3016\u3017\uff5b\uff5d", "()[][][][]{}")
+_WIDE_SIGN = re.compile(r"[\uff08\uff09\uff3b\uff3d\u3010\u3011\u3014-\u3017\uff5b\uff5d\u300c-\u300f\uff1a]")
+_WIDE_SCRIPT = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
+_CORNERS = re.compile(r"[\u300c\u300e]([^\u300c-\u300f\n]{0,200})[\u300d\u300f]")
+_CORNERS_OF_SOUND = re.compile(
+    rf"((?:^|(?<=[.?!]\s)|(?<=[.?!])){_DASH})[\u300c\u300e]([^\u300c-\u300f\n.?!,]{{1,40}})[\u300d\u300f]"
+    r"(?=\s*(?:$|[^\W\d_a-z]|:))"
+)
+"""Corners around a name or a sound; in other places they are quotation marks."""
+_AFTER_COLON = re.compile(r"(?<=\w):(?=[^\W\d_])")
 _OF_TOOL = re.compile(r"^([A-Z]{2,20}_[0-9]{1,3}):\s*")
 _WIDE_COLON = re.compile(r"^([^\W\d_a-zA-Z][\w\u30fb\u00b7]{0,11})\uff1a\s*(?=\S)")
 _OWN_LINE = re.compile(rf"([^\W\d_][\w{marks()}.'\u2019-]*(?: [\w{marks()}.'\u2019#\u2116-]+){{0,3}})\s?:")
@@ -34,11 +48,74 @@ _NUMBER = re.compile(r"(?:#|\u2116|no\.)?\s?(?<![0-9])[0-9]++$", re.IGNORECASE)
 _IN_BRACKETS = re.compile(r"[\[(][^\[\]()]{0,100}[\])]")
 _ACTION = re.compile(r"(?i)(?:ing|s|ed|ly)$")
 """Ends of what a person does, in ``Clears Throat`` and ``Crowd Laughing``."""
+_INFLECTED = ("ing", "es", "s", "ed", "ly")
+_MADE_FROM = re.compile(r"(?:ing|(?:(?<=[sxzoi])|(?<=[cs]h))es|(?<!s)s|ed|ly|less|ful|ous|able|ible|ical)$")
+_TITLE = re.compile(r"(?i)(?:mrs?|ms|miss|dr|prof(?:essor)?|sir|lady|lord|capt(?:ain)?|sergeant|sgt|lieutenant|lt)\.?")
+_NUMERAL = re.compile(
+    "number|first|second|third|fourth|fifth|one|two|three|four|five|six|seven|eight|nine|ten|next|other|another"
+)
+_BEGINNING = re.compile(
+    "a|about|advantage|advice|after|again|alert|also|always|am|an|answer|are|as|at|attention|be|because|before"
+    "|beware|bonus|but|by|can|caution|chapter|cheeks|clue|complaint|compromise|conclusion|condition|conditions"
+    "|confession|congratulations|consider|correction|could|danger|date|deal|dear|decision|declares|definition"
+    "|depth|diagnosis|did|disclaimer|do|does|either|else|episode|even|evidence|exactly|example|exhibit|fact|facts"
+    "|finally|flashback|for|forget|friday|from|fyi|goal|guess|headline|headlines|hello|hence|her|here|hers|hey"
+    "|hint|his|homework|honestly|how|however|i|idea|if|imagine|important|ingredients|instead|is|issue|it|item"
+    "|joke|just|last|lastly|lesson|let|like|line|listen|location|look|made|maybe|me|meaning|meanwhile|message"
+    "|monday|moral|my|myth|namely|never|newsflash|no|not|note|nothing|now|objective|occupation|offer|oh|ok|okay"
+    r"|once|only|option|options|or|order|otherwise|our|p\.p\.s\.|p\.s\.|paragraph|part|perhaps|phase|plan|please"
+    "|plus|point|prediction|problem|profession|promise|proof|proposal|pros|proverb|ps|purpose|question|questions"
+    "|quote|re|reason|remember|reminder|repeat|report|request|result|results|rule|rules|saturday|say|scene"
+    "|secondly|see|seriously|she|should|simple|skin|so|solution|someone|something|spoiler|status|step|steps|still"
+    "|stop|story|subject|subtitle|subtitled|subtitles|suggestion|summary|sunday|sure|swear|tell|that|their|then"
+    "|therefore|these|they|thing|things|think|this|those|thursday|thus|time|tip|title|to|today|tomorrow|tonight"
+    "|topic|total|translation|trust|truth|tuesday|understand|unless|until|update|verdict|version|very|vow|wanted"
+    "|warning|was|we|wednesday|well|were|what|when|where|which|who|why|with|would|yes|yesterday|yet|you|your"
+)
+"""Words that no label has: ``conf/not_names.txt`` without numerals and names. Tasks may not read that file."""
+_SOUND = re.compile(
+    "accent|action|alarm|alone|ambulance|american|angry|announcement|applause|arabic|audience|audio|babble"
+    "|background|bang|bark|beat|beatbox|beep|bell|blast|bleep|blip|boom|breath|british|burp|buzz|buzzer|cackle"
+    "|calm|camera|car|caw|chant|chatter|cheer|chime|chinese|chirp|choir|chorus|chuckle|clang|clank|clap|clatter"
+    "|click|clink|clock|commercial|conversation|cough|crack|crackle|crash|creak|crosstalk|crowd|crunch|cry"
+    "|deadpan|deep|dialogue|ding|distance|distant|dog|dong|door|doorbell|dramatic|drum|drunk|dutch|earlier|echo"
+    "|electronic|end|engine|english|evening|explosion|faint|fanfare|fart|fast|foreign|frantic|french|gasp|german"
+    "|gibberish|giggle|groan|growl|grunt|guffaw|guitar|gulp|gun|gunfire|gunshot|happy|heavy|helicopter|hiccup"
+    "|high|hindi|hiss|hoarse|honk|hoot|horn|howl|hubbub|hum|in|inaudible|indistinct|instrumental|intercom|intro"
+    "|italian|japanese|jingle|kiss|knock|korean|language|later|latin|laugh|laughter|line|loud|low|lyrics|machine"
+    "|mandarin|melody|meow|message|mixed|moan|monotone|moo|morning|mumble|murmur|music|mutter|narration|neigh"
+    "|news|night|no|noise|normal|off|offscreen|on|outro|over|overlap|pant|pause|phone|piano|ping|poem|pop"
+    "|portuguese|prayer|quack|quiet|radio|rain|rap|rattle|recorder|ring|ringtone|rip|roar|rock|romantic|rumble"
+    "|russian|rustle|sad|sarcastic|scene|scoff|scream|screech|shot|shout|shriek|shutter|sigh|silence|silent"
+    "|sincere|singer|siren|sizzle|slam|slow|smack|snap|sneeze|snicker|sniff|sniffle|snore|snort|sob|soft|song"
+    "|sound|spanish|speech|spit|splash|squeak|squeal|squelch|stammer|static|stutter|subtitle|suspense|swedish"
+    "|tape|telephone|television|tense|theme|thought|throat|thud|thump|thunder|thwack|tick|titter|tone|toot|train"
+    "|translation|trumpet|turkish|tv|tweet|unison|upbeat|uproar|video|vietnamese|violin|voice-over|voiceover"
+    "|volume|wail|whimper|whip|whir|whisper|whistle|whoop|whoosh|wind|woof|yawn|yell|yelp|zip"
+)
+"""Words of sounds and manners that do not end as those made from verbs and adjectives do (``_MADE_FROM``)."""
 _SPOKEN_NAME = re.compile(r"(?<=[a-z,] )[A-Z][a-z]+")
 _FEWEST = 2
 _SECOND_COLOUR = 0.05
 _MOST_WITHIN = 0.25
 """The least share of the second colour, and the largest of changes within a sentence, which stress words."""
+
+
+@cache
+def begins_sentence(name: str) -> bool:
+    """Return whether an English phrase before a colon is the beginning of a sentence: ``Note``, ``One thing``."""
+    said = [word for word in re.split(r"[^\w.'-]+", name.lower()) if word]
+    return any(map(_BEGINNING.fullmatch, said)) or (bool(said) and all(map(_NUMERAL.fullmatch, said)))
+
+
+def _narrow(line: str) -> str:
+    """Return a line of another script than those of East Asia with narrow brackets and colons."""
+    if line.isascii() or not _WIDE_SIGN.search(line) or _WIDE_SCRIPT.search(line):
+        return line
+    wide = "\uff1a" in line
+    line = line.replace("\uff1a", ":")
+    line = _CORNERS.sub(r'"\1"', _CORNERS_OF_SOUND.sub(r"\1[\2]", line.translate(_WIDE)))
+    return _AFTER_COLON.sub(": ", line) if wide else line
 
 
 def mark_speakers(cues: list[Cue], language: str | None) -> None:
@@ -47,7 +124,7 @@ def mark_speakers(cues: list[Cue], language: str | None) -> None:
     for cue in cues:
         lines = []
         for line in cue.lines:
-            line = line.replace("\u226b", ">>").replace("\uff1e\uff1e", ">>")
+            line = _narrow(line).replace("\u226b", ">>").replace("\uff1e\uff1e", ">>")
             line = _OF_TOOL.sub(lambda match: f"{match[1].replace('_', ' ')}: ", _WIDE_COLON.sub(r"\1: ", line))
             named = _ANY_LABEL.match(line) if ":" in line else None
             if named is not None and (person := _PERSON.fullmatch(named[1])) is not None and person[1]:
@@ -58,7 +135,7 @@ def mark_speakers(cues: list[Cue], language: str | None) -> None:
     if names:
         for cue in cues:
             lines = [
-                _BRACKETED.sub(lambda match: _label(match) if match[2] in names else match[0], one) for one in cue.lines
+                _BRACKETED.sub(lambda match: _named(match, names), one) for one in _joined_labels(cue.lines, names)
             ]
             cue.lines = [part for line in lines for part in line.strip("\n").split("\n")]
     _own_lines(cues)
@@ -74,9 +151,32 @@ def _label(match: re.Match[str]) -> str:
     return f"\n{match[1]}{match[2].strip().replace('_', ' ').upper()}: "
 
 
+def _named(match: re.Match[str], names: set[str]) -> str:
+    if match[2] in names:
+        return _label(match)
+    manner = _NAME_AND_MANNER.fullmatch(match[2])
+    return f"\n{match[1]}{manner[1].upper()}: " if manner is not None and manner[1] in names else match[0]
+
+
+def _joined_labels(lines: list[str], names: set[str] | None) -> list[str]:
+    """Return lines in which a text alone in brackets, of these names or of any, stands before the next line's words."""
+    joined: list[str] = []
+    for line in lines:
+        alone = _ALONE.fullmatch(joined[-1]) if joined else None
+        if alone is not None and (names is None or alone[2] in names) and not _ALONE.match(line):
+            dash = re.match(_DASH, line)
+            joined[-1] = (
+                f"{alone[1] or (dash[0] if dash else '')}[{alone[2].strip()}] {line[dash.end() if dash else 0 :]}"
+            )
+        else:
+            joined.append(line)
+    return joined
+
+
 def _bracketed_names(cues: list[Cue], language: str | None) -> set[str]:
     lines = [line for cue in cues for line in cue.lines]
-    found = Counter(match[2] for line in lines for match in _BRACKETED.finditer(line))
+    before = [line for cue in cues for line in _joined_labels(cue.lines, None)]
+    found = Counter(match[2].strip() for line in before for match in _BRACKETED.finditer(line))
     return names_among(found, lines, language) if found else set()
 
 
@@ -84,7 +184,8 @@ def names_among(found: Counter[str], lines: Sequence[str], language: str | None)
     """Return what is a name among the texts in brackets that stand before words, and is no sound and no manner.
 
     A number makes a person a name. Others must come back; capitalised words are a name if the film speaks of it or has
-    it as a label with a colon, or if a dictionary does not have it in small letters.
+    it as a label with a colon. In English they also are if a dictionary lacks one of them in small letters, behind a
+    title, and a single one that is no word of a sound.
 
     Args:
         found: the texts, with how often each stands before words.
@@ -108,7 +209,27 @@ def _is_name(name: str, times: int, known: set[str], language: str | None) -> bo
         return not any(_ACTION.search(word) and word.upper() not in known for word in words)
     if not words[0][:1].isupper():  # a script without capitals
         return len(words) == 1
-    return language == "en" and not any(word.lower().removesuffix("'s") in english_words() for word in words)
+    return language == "en" and _is_english_name(words)
+
+
+def _is_english_name(words: Sequence[str]) -> bool:
+    if len(words) > 1 and _TITLE.fullmatch(words[0]):
+        return True
+    if any(_SOUND.fullmatch(word.lower().strip(".,")) or _is_action(word.lower()) for word in words):
+        return False
+    return len(words) == 1 or any(word.lower().removesuffix("'s") not in english_words() for word in words)
+
+
+def _is_action(word: str) -> bool:
+    """Return whether a word is made from one of the dictionary as those of actions and manners are: ``laughs``."""
+    end = _MADE_FROM.search(word)
+    if end is None:
+        return False
+    stem = word[: end.start()]
+    stems = {stem, f"{stem[:-1]}y", *([f"{stem}le"] if end[0] == "ly" else [])}
+    if end[0] in ("ing", "ed"):
+        stems |= {f"{stem}e", stem[:-1] if stem[-1:] == stem[-2:-1] else stem}
+    return end[0] not in _INFLECTED or any(len(one) > 2 and one in english_words() for one in stems)
 
 
 def _own_lines(cues: list[Cue]) -> None:
@@ -127,7 +248,12 @@ def _own_lines(cues: list[Cue]) -> None:
     for cue, at, name in reversed(pairs):
         words = name.split()
         capitalised = all(word[:1].isupper() or not word[:1].isalpha() for word in words)
-        if len(pairs) >= _FEWEST and capitalised and (len(words) > 1 or times[_NUMBER.sub("", name)] >= _FEWEST):
+        if (
+            len(pairs) >= _FEWEST
+            and capitalised
+            and not begins_sentence(name)
+            and (len(words) > 1 or times[_NUMBER.sub("", name)] >= _FEWEST)
+        ):
             cue.lines[at : at + 2] = [f"{name.upper()}: {cue.lines[at + 1]}"]
 
 

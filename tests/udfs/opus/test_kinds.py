@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from conf.wordlists import words
 from tests.attacks.corpora import reading_of
 from tests.attacks.zips import Entry, zip_of
 from tests.udfs.opus.subtitle_files import parsed, rows, srt, texts
@@ -20,6 +21,7 @@ from udfs.opus.languages import language_of
 from udfs.opus.listing import fingerprint, list_piece, pieces_of
 from udfs.opus.normal_form import normal_form
 from udfs.opus.paths import named_language
+from udfs.opus.speaker_labels import begins_sentence
 
 CUES = (
     ("00:00:01,000", "00:00:02,500", "- Who left the boat out?"),
@@ -310,10 +312,40 @@ def test_labels_of_tools_and_bars(line: str, expected: str) -> None:
         (["Olga Stern:\nYes, I do.", "Ivo Brandt:\nNo."], ["OLGA STERN : Yes , I do .", "IVO BRANDT : No ."]),
         (["He told us:\nyes.", "Then she said:\nno."], ["He told us : yes .", "Then she said : no ."]),
         (["\u226b Yes.", "\uff1e\uff1e No."], ["> > Yes .", "> > No ."]),
+        # names that a dictionary has, titles, and names on a line of their own
+        (["[Tom] Hey!", "[Tom] Go."], ["TOM : Hey !", "TOM : Go ."]),
+        (
+            ["- [TOM] Hey!\n- [Rose] No.", "[Rose] Go.", "[TOM] No."],
+            ["- TOM : Hey !", "- ROSE : No .", "ROSE : Go .", "TOM : No ."],
+        ),
+        (["[Mrs. Bell] Hey!", "[Mrs. Bell] Go."], ["MRS. BELL : Hey !", "MRS. BELL : Go ."]),
+        (["[Osgood Jones] Hey!", "[Osgood Jones] Go."], ["OSGOOD JONES : Hey !", "OSGOOD JONES : Go ."]),
+        (["[Tom]\nHey!", "[Tom]\n- Go."], ["TOM : Hey !", "- TOM : Go ."]),
+        (["[Tom] Hey!", "[Tom] Go.", "[Tom, softly] No."], ["TOM : Hey !", "TOM : Go .", "TOM : No ."]),
+        (["[Tom] Hey!", "[Tom]"], ["[ Tom ] Hey !", "[ Tom ]"]),
+        (["[Tom] Only once.", "Go."], ["[ Tom ] Only once .", "Go ."]),
+        (["[MUSIC] Hey!", "[MUSIC] Go."], ["[ MUSIC ] Hey !", "[ MUSIC ] Go ."]),
+        (["[Music]\nHey!", "[Music]\nGo."], ["[ Music ] Hey !", "[ Music ] Go ."]),
+        (["[Breathless] Hey!", "[Breathless] Go."], ["[ Breathless ] Hey !", "[ Breathless ] Go ."]),
+        (["[Door Opens] Hey!", "[Door Opens] Go."], ["[ Door Opens ] Hey !", "[ Door Opens ] Go ."]),
+        (["[In French] Hey!", "[In French] Go."], ["[ In French ] Hey !", "[ In French ] Go ."]),
+        # wide brackets and colons among Latin letters
+        (["\uff08Tom\uff09Hey!", "\uff08Tom\uff09\nGo."], ["TOM : Hey !", "TOM : Go ."]),
+        (["\u3010door slams\u3011Hey!", "Go.\uff08sighs\uff09"], ["[ door slams ] Hey !", "Go . ( sighs )"]),
+        (["\u300cTom\u300dHey!", "\u300cTom\u300d Go."], ["TOM : Hey !", "TOM : Go ."]),
+        (["\u300cNever.\u300d he said.", "A \u300cTom\u300d"], ['" Never . " he said .', 'A " Tom "']),
+        (["Tom\uff1aHey!", "Rose\uff1a Go.", "At 10\uff1a30."], ["Tom : Hey !", "Rose : Go .", "At 10 : 30 ."]),
+        (["Remember:\nnever pay.", "Remember:\nnever run."], ["Remember : never pay .", "Remember : never run ."]),
     ],
 )
 def test_labels_in_all_forms(cues: list[str], expected: list[str]) -> None:
     assert texts(srt(*cues)) == expected
+
+
+def test_what_begins_a_sentence_is_no_label() -> None:
+    """Labels know the words of the cleaning rules; numerals and some names are beginnings alone, or none."""
+    assert {word for word in words("not_names") if not begins_sentence(word)} == {"case", "day", "will"}
+    assert not any(map(begins_sentence, ["First officer", "Man one", "Mission control", "The king"]))
 
 
 def coloured(*cues: list[tuple[str, str]]) -> str:

@@ -1,5 +1,7 @@
 """Files of two languages, without marks, with odd times, songs and readings."""
 
+import re
+
 import pytest
 
 from tests.udfs.opus.subtitle_files import parsed, rows, srt, texts
@@ -143,6 +145,64 @@ def test_an_end_before_its_start_is_unknown() -> None:
     assert [fault["reason"] for fault in file.meta["faults"]] == ["end_before_start"]  # type: ignore[attr-defined]
 
 
+@pytest.mark.parametrize(
+    ("first", "end"),
+    [
+        ((1000, 359_999_999), 4000),
+        ((1000, 300_000), 4000),
+        ((1000, 20_000), 4000),
+        ((1000, 15_000), 15_000),
+        ((1000, 8000), 8000),
+    ],
+)
+def test_an_end_far_behind_the_next_start_is_unknown(first: tuple[int, int], end: int) -> None:
+    file = parsed(
+        cues((*first, "Who is it?"), (9000, 10_000, "The post."), (11_000, 12_000, "So.")).replace("00:5999", "99:59")
+    )
+    assert [row[2:4] for row in rows(file.sentences)] == [(1000, end), (9000, 10_000), (11_000, 12_000)]
+    assert file.quirks["end_too_late"] == (end != first[1])
+
+
+def test_an_end_that_none_follows_or_that_the_next_start_cuts() -> None:
+    file = parsed(cues((1000, 90_000, "Who is it?"), (2000, 90_000, "The post.")))
+    assert [row[2:4] for row in rows(file.sentences)] == [(1000, 2000), (2000, 5000)]
+
+
+DISC = tuple(f"Line {word}." for word in ("one", "two", "three", "four", "five", "six"))
+
+
+def disc(said: str, apart: int, first: int = 1) -> str:
+    lines = ((n * apart + 1000, n * apart + 2000, f"{said} {line}") for n, line in enumerate(DISC))
+    return re.sub("(?m)^([0-9])$", lambda match: str(int(match[1]) + first - 1), cues(*lines))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        disc("One:", 3000) + "\n" + disc("Two:", 3000),
+        disc("One:", 30_000) + "\n" + disc("Two:", 30_000),
+        disc("One:", 3000) + "\n" + disc("Two:", 3000, first=7),
+        disc("One:", 30_000) + "\n" + disc("Two:", 31_000, first=7),
+        "WEBVTT\n\n" + re.sub(r"(?m)^[0-9]\n", "", disc("One:", 3000) + "\n" + disc("Two:", 3000)).replace(",", "."),
+    ],
+)
+def test_a_clock_that_starts_again_begins_another_part(text: str) -> None:
+    file = parsed(text)
+    said = file.sentences.text.to_pylist()
+    assert [line[:3] for line in said] == ["One"] * 6 + ["Two"] * 6
+    starts = file.sentences.start_ms.to_pylist()
+    assert starts == sorted(starts)
+    assert (file.quirks["clock_restarts"], file.quirks["time_backwards"]) == (1, 0)
+
+
+def test_some_cues_out_of_order_begin_no_part() -> None:
+    late = disc("One:", 30_000) + "\n7\n00:00:04,000 --> 00:00:05,000\nTwo: Line.\n"
+    for text in (late, disc("One:", 3000) + "\n" + disc("One:", 3000)):
+        file = parsed(text)
+        assert file.quirks["clock_restarts"] == 0
+        assert file.sentences.start_ms.to_pylist() == sorted(file.sentences.start_ms.to_pylist())
+
+
 def test_frames_in_place_of_milliseconds() -> None:
     text = "1\n00:00:01:12 --> 00:00:02:24\nWho is it?\n\n2\n00:00:03:00 --> 00:00:04:05\nThe post.\n"
     assert [row[2:4] for row in rows(parsed(text).sentences)] == [(1480, 2960), (3000, 4200)]
@@ -161,6 +221,20 @@ def test_a_song_over_several_cues_is_sung_in_each() -> None:
         *(f"\u266a {line} \u266a" for line in ("The hill is green", "and all the sheep are white", "and so am I")),
         "- Fine .",
     ]
+
+
+@pytest.mark.parametrize(
+    ("lines", "said"),
+    [
+        (
+            ["# Over the sea", "and far", "away #"],
+            [f"\u266a {one} \u266a" for one in ("Over the sea", "and far", "away")],
+        ),
+        (["# 1 is here.", "We are # 1"], ["# 1 is here .", "We are # 1"]),
+    ],
+)
+def test_a_song_between_number_signs(lines: list[str], said: list[str]) -> None:
+    assert texts(srt(*lines)) == said
 
 
 def test_karaoke_is_sung_and_its_effects_are_left_out() -> None:
