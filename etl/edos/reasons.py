@@ -13,6 +13,8 @@ REASONS = {
     "too_few_letters": "too few letters",
     "repeated_turn": "repeats an earlier turn",
     "nothing_said": "only a name or a sound",
+    "song_in_turn": "the sung part of a turn",
+    "credit_in_turn": "a turn from its first credit on",
     "second_speaker": "names a second speaker",
 }
 """Reasons of the ledger that do not say by themselves what they are."""

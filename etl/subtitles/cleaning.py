@@ -23,6 +23,9 @@ from etl.subtitles.turn_rules import turn_fault
 
 REMOVED = "array<struct<turn: int, reason: string, detail: string>>"
 
+IN_TURN = "_in_turn"
+"""The end of a reason for which only a part of a turn is removed."""
+
 OF_TURNS = {
     "certainties": "array<float>",
     "borders": "array<string>",
@@ -47,7 +50,7 @@ def judge_turns(
 
     Returns:
         dialogues with the kept turns (names stripped), places (of the kept turns among all), total (turns before),
-        raw_dialogue_id, and removed: array<struct<turn, reason, detail>>, turns without speech are listed first.
+        raw_dialogue_id, and removed: array<struct<turn, reason, detail>>, parts and turns without speech first.
     """
     turns = F.col("turns")
     comparable = F.col("comparable")
@@ -59,9 +62,14 @@ def judge_turns(
         text = without_label(text, F.get("speakers", i)) if labelled else text
         return turn.withField("spoken", text).withField("place", i)
 
-    dialogues = with_columns_once(dialogues, turns=F.transform(turns, _bounded(rules, words)))
+    dialogues = with_columns_once(dialogues, turns=F.transform(turns, lambda turn: _without_songs(turn, rules)))
+    dialogues = with_columns_once(
+        dialogues, turns=F.transform(turns, lambda turn: _without_credits(turn, rules, words))
+    )
     spoken = F.transform(turns, said)
-    step = with_columns_once(dialogues, turns=spoken, total=F.size("turns"), raw_dialogue_id=F.col("dialogue_id"))
+    step = with_columns_once(
+        dialogues, turns=spoken, total=F.size("turns"), raw_dialogue_id=F.col("dialogue_id"), parts=_parts(turns)
+    )
     step = (
         step.withColumn("cues", F.array().cast(REMOVED))
         if rules.cues_end_dialogue
@@ -85,22 +93,37 @@ def judge_turns(
             *(turn[name] for name in ("start_ms", "end_ms", "sentence_first", "sentence_last")),
         ),
     )
-    step = with_columns_once(step, turns=clean, places=turns["place"], removed=F.col("cues"))
-    step = step.drop("plain", "comparable", "tokens", "cues")
+    step = with_columns_once(step, turns=clean, places=turns["place"], removed=F.concat("parts", "cues"))
+    step = step.drop("plain", "comparable", "tokens", "cues", "parts")
     silence = None if rules.cues_bridge_silences else silence_seconds
     return cut_at_removed_turns(step, keep_after=rules.keep_after_removed, silence_seconds=silence)
 
 
-def _bounded(rules: CleaningSettings, words: CleaningWords) -> Callable[[Column], Column]:
-    """Return a function that cuts a turn's text where it is too long, before a song and before credits."""
+def _without_songs(turn: Column, rules: CleaningSettings) -> Column:
+    """Return a turn with ``whole``, its text up to a limit, and its text without songs."""
+    text = F.left(turn["text"], F.lit(MOST_CHARACTERS + 1))
+    spoken = F.when(rule.endless(turn), text).otherwise(rule.without_songs(text)) if rules.drop_songs else text
+    return turn.withField("whole", text).withField("text", spoken)
 
-    def bounded(turn: Column) -> Column:
-        text = F.left(turn["text"], F.lit(MOST_CHARACTERS + 1))
-        if rules.drop_songs:
-            text = rule.before_song(text)
-        return turn.withField("text", rule.without_credit_sentences(text, words) if rules.drop_credits else text)
 
-    return bounded
+def _without_credits(turn: Column, rules: CleaningSettings, words: CleaningWords) -> Column:
+    """Return a turn of ``_without_songs`` with that text as ``unsung``, and its text without credits."""
+    text = turn["text"]
+    left = rule.without_credit_sentences(text, words)
+    spoken = F.when(rule.endless(turn), text).otherwise(left) if rules.drop_credits else text
+    return turn.withField("unsung", text).withField("text", spoken)
+
+
+def _parts(turns: Column) -> Column:
+    """Return the removed parts of turns, with the whole turn each."""
+    sung = F.transform(turns, lambda turn, i: _part(i, "song", turn["whole"], turn["unsung"], turn))
+    credited = F.transform(turns, lambda turn, i: _part(i, "credit", turn["unsung"], turn["text"], turn))
+    return F.filter(F.concat(sung, credited), lambda part: part.isNotNull())
+
+
+def _part(index: Column, rule_name: str, before: Column, after: Column, turn: Column) -> Column:
+    reason = F.lit(f"{rule_name}{IN_TURN}").alias("reason")
+    return F.when(before != after, F.struct(index.alias("turn"), reason, turn["whole"].alias("detail")))
 
 
 def _without_cues(spoken: DataFrame, rules: CleaningSettings, words: CleaningWords) -> DataFrame:
@@ -208,7 +231,8 @@ def clean_dialogues(
 
     Returns:
         Outcome of ``subtitles.clean_dialogues``. Ledger: unit ``turn`` (id ``<dialogue_id>/<index>``, units 1)
-        and unit ``dialogue`` (units: its remaining turns); unit ``band`` is a note without units. Turns in =
+        and unit ``dialogue`` (units: its remaining turns); units ``part`` (what is cut from a turn that stays, id
+        ``<dialogue_id>/<index>#<reason>``) and ``band`` are notes without units. Turns in =
         turns out + units; dialogues in, with those that removed turns and spans cut, = dialogues out + rows of unit
         ``dialogue``.
     """
@@ -232,7 +256,10 @@ def clean_dialogues(
     turn_id = F.concat_ws("/", "raw_dialogue_id", F.col("turn").cast("string"))
     turns = judged.select("raw_dialogue_id", F.inline("removed"))
     excluded = films.filter(F.col("film_reason").isNotNull())
-    dropped = turns.select(*dropped_columns("turn", turn_id, F.col("reason"), 1, F.col("detail"))).unionByName(
+    part = F.endswith(F.col("reason"), F.lit(IN_TURN))
+    unit, name = F.when(part, "part").otherwise("turn"), F.when(part, F.concat(F.lit("#"), "reason")).otherwise("")
+    row = dropped_columns(unit, F.concat(turn_id, name), F.col("reason"), F.when(part, 0).otherwise(1), F.col("detail"))
+    dropped = turns.select(*row).unionByName(
         excluded.select(
             *dropped_columns("dialogue", "dialogue_id", F.col("film_reason"), F.size("turns"), F.col("film_detail"))
         )

@@ -4,6 +4,7 @@ The turn segmenter learns from the marks, so they are hidden from its features. 
 segmenter. The rules run in an executor's Python worker, on Arrow arrays of the sentences of many files.
 """
 
+import re
 from collections import Counter
 from dataclasses import dataclass, fields
 from functools import cached_property
@@ -14,7 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from etl.subtitles.turn_sentences import UNKNOWN_MS, Sentences
-from udfs.opus.speaker_labels import names_among
+from udfs.opus.speaker_labels import begins_sentence, names_among
 
 _compute: Any = pc
 """Arrow registers its functions at import, so type checkers do not know them."""
@@ -43,6 +44,13 @@ _MANNER = r"\s[(\[][^()\[\]]*[)\]]"
 _NAME_IN_BRACKETS = (
     rf"^\s*(?:(?:{_DASH}|{_CHEVRONS}|/)\s*)?[\[(]\s(?P<name>\p{{L}}[^\[\]():]{{0,40}})\s[\])]\s(?P<rest>[^\s:].*)$"
 )
+_SONG = r"[\x{2669}-\x{266c}]|^[^\p{L}\p{N}]*#\s*[\p{L}\"'.]|[^\d\s]\s*#\s*$"
+_NOTES = re.compile(r"[\u2669-\u266c]|(?<!\S)#(?!\s?\d)")
+_OPENS_SONG = re.compile(r"[^\w\u2669-\u266c#]*([\u2669-\u266c]|#(?=\s*[^\W\d_]|\s*[\"'.]))(?=.*\w)")
+_CLOSES_SONG = re.compile(r"\w.*([\u2669-\u266c]|(?<=[^\d\s])\s?#)\s*$")
+_NOTES_AND_BLANKS = "\u2669\u266a\u266b\u266c# "
+_MOST_SUNG = 8
+"""Sentences of a song whose notes stand before the first and behind the last alone."""
 JAVA_LABEL = _LABEL.replace("?P<name>", "").replace("(?P<rest>", "(?! [0-9])(")
 """The label for Spark, which needs no second look at the clock times."""
 _CLOCK = r"^ [0-9]"
@@ -98,27 +106,38 @@ def _names_in_brackets(sentences: Sentences) -> np.ndarray:
     for file in np.unique(sentences.file[here]):
         start, end = sentences.offsets[file], sentences.offsets[file + 1]
         own = found.slice(start, end - start).to_pylist()
-        names = names_among(Counter(filter(None, own)), sentences.text.slice(start, end - start).to_pylist(), None)
+        said = sentences.text.slice(start, end - start).to_pylist()
+        names = names_among(Counter(filter(None, own)), said, "en" if _is_english(said) else None)
         named[start:end] = [name in names for name in own]
     return np.where(here, named.astype(np.int8), np.int8(UNMARKED))
+
+
+def _is_english(said: list[str]) -> bool:
+    """Return whether at least one token in fifty is one of two that hardly another language has."""
+    tokens = Counter(token for text in said for token in text.split())
+    return 50 * (tokens["the"] + tokens["you"]) >= tokens.total()
 
 
 def speaker_labels(sentences: Sentences) -> np.ndarray:
     """Return a code for each sentence's speaker label; -1 without one.
 
-    A label opens at least two sentences of a file, or is in capitals before other words. ``Remember :`` looks like a
-    label, but speakers' names recur. In brackets without a colon it is a name by ``speaker_labels.names_among``.
+    A label opens at least two sentences of a file, or is in capitals before other words, or follows ``>>``. ``Remember
+    :`` looks like a label, but speakers' names recur, and ``begins_sentence`` knows it. In brackets
+    without a colon it is a name by ``speaker_labels.names_among``.
     """
     names = speaker_names(sentences.text).dictionary_encode()
     codes = np.asarray(_compute.fill_null(names.indices, -1), dtype=np.int64)
     if not len(names.dictionary):
         return codes
+    begins = np.array([begins_sentence(name) for name in names.dictionary.to_pylist()], dtype=bool)
+    codes = np.where((codes >= 0) & begins[codes], -1, codes)
     keyed = sentences.file.astype(np.int64) * len(names.dictionary) + codes
     found = codes >= 0
     _, inverse, counts = np.unique(keyed[found], return_inverse=True, return_counts=True)
     labels = np.full(len(codes), -1, dtype=np.int64)
     capitals = _booleans(_compute.match_substring_regex(sentences.text, _CAPITALS))
-    labels[found] = np.where((counts[inverse] >= 2) | capitals[found], codes[found], -1)
+    alone = capitals | _booleans(_compute.match_substring_regex(sentences.text, rf"^\s*{_CHEVRONS}"))
+    labels[found] = np.where((counts[inverse] >= 2) | alone[found], codes[found], -1)
     bracketed = _names_in_brackets(sentences)
     return np.where(bracketed == UNMARKED, labels, np.where(bracketed == NEW_TURN, codes, -1))
 
@@ -127,6 +146,57 @@ def without_dash(texts: pa.Array) -> pa.Array:
     """Return the sentences without an opening dialogue dash."""
     bare = _compute.replace_substring_regex(texts, rf"^\s*(?:{_DASH}|{_CHEVRONS}|/)\s*", "")
     return _compute.if_else(pa.array(opens_with_dash(texts)), bare, texts)
+
+
+def with_closed_songs(sentences: Sentences, texts: pa.Array, labels: np.ndarray) -> pa.Array:
+    """Return the sentences' texts, with a note before and behind each that is sung.
+
+    Where only an opening note is written, the song goes on to a closing one, if the next note is one and near; or else
+    with the sentence, and in its block up to another mark. A closing note alone ends what goes before it there.
+
+    Args:
+        sentences: of several files.
+        texts: their texts without dashes.
+        labels: the codes of :func:`speaker_labels`.
+    """
+    noted = np.flatnonzero(_booleans(_compute.match_substring_regex(texts, _SONG))).tolist()
+    if not noted:
+        return texts
+    found = texts.to_pylist()
+    sides = {row: _open_side(found[row]) for row in noted}
+    marked = np.flatnonzero(opens_with_dash(sentences.text) | (labels >= 0)).tolist()
+    others = {*noted, *marked}
+    for row, following in zip(noted, [*noted[1:], len(found)], strict=True):
+        side = sides[row]
+        first = last = row
+        if side > 0 and sides.get(following, 0) < 0 and _near(sentences, row, following, set(marked)):
+            last = following
+            sides[following] = 0
+        while side > 0 and last < following - 1 and last + 1 not in others and _goes_on(sentences, last + 1):
+            last += 1
+        while side < 0 and _goes_on(sentences, first) and first not in marked and first - 1 not in noted:
+            first -= 1
+        if side:
+            sign = "#" if "#" in found[row] else "\u266a"
+            for sung in range(first, last + 1):
+                found[sung] = f"{sign} {found[sung].strip(_NOTES_AND_BLANKS)} {sign}"
+    return pa.array(found, pa.string())
+
+
+def _open_side(text: str) -> int:
+    """Return 1 for a text with an opening note alone, -1 for one with a closing note alone, else 0."""
+    opening, closing = _OPENS_SONG.match(text) is not None, _CLOSES_SONG.search(text) is not None
+    return opening - closing if len(_NOTES.findall(text)) % 2 else 0
+
+
+def _near(sentences: Sentences, one: int, other: int, marked: set[int]) -> bool:
+    near = other - one <= _MOST_SUNG and sentences.file[one] == sentences.file[other]
+    return near and marked.isdisjoint(range(one + 1, other + 1))
+
+
+def _goes_on(sentences: Sentences, row: int) -> bool:
+    """Return whether a sentence is in the block of the one before it."""
+    return 0 < row < len(sentences) and not sentences.first[row] and bool(sentences.same_block[row])
 
 
 def hidden_marks(sentences: Sentences, labels: np.ndarray) -> pa.Array:

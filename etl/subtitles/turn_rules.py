@@ -173,10 +173,26 @@ def is_song(text: Column) -> Column:
     return reduce(lambda found, pattern: found | text.rlike(pattern), _SONGS[1:], text.rlike(_SONGS[0]))
 
 
-def before_song(text: Column) -> Column:
-    """Return what is said in a turn before its first note; a turn that begins with one stays."""
-    before = F.trim(F.regexp_replace(text, r"(?s)[♪♫♩♬].*$", ""))
-    return F.when(before.rlike(r"\p{L}"), before).otherwise(text)
+_END_OF_SONG = r"(?:(?<=\s[.!?\x{2026}]{1,3})(?=\s+\P{Ll})|$)"
+_SUNG_PARTS = (
+    r"[♪♫♩♬][^♪♫♩♬]{0,2000}[♪♫♩♬]",
+    r"(?<!\S)#(?=[\s#]{0,9}[\p{L}\"'.])[^#]{1,2000}(?<!\d\s?)#(?!\s?\d)",
+    rf"[♪♫♩♬]\s*(?=\S).{{1,2000}}?{_END_OF_SONG}",
+    rf"(?<=^|[.!?:]\s)#\s*(?=[\p{{L}}\"'.]).{{1,2000}}?{_END_OF_SONG}",
+    r"(?:^|(?<=\s[.!?\x{2026}]{1,3}\s))[^♪♫♩♬.!?\x{2026}]{1,400}[.!?\x{2026}\s]{0,9}[♪♫♩♬]\s*$",
+)
+"""Songs between two notes or signs; from one to the end of its sentence; and a sentence before a last note."""
+
+
+def without_songs(text: Column) -> Column:
+    """Return what is said in a turn beside what is sung; a turn of which nothing else is said stays.
+
+    A song stands between two notes. One that none closes ends with its sentence.
+    """
+    rest = reduce(lambda sofar, pattern: F.regexp_replace(sofar, pattern, " "), _SUNG_PARTS, text)
+    rest = F.trim(F.regexp_replace(rest, r"\s+", " "))
+    noted = text.rlike(r"[♪♫♩♬]|(?:^|\s)#\s*[\p{L}\"'.]")
+    return F.when(noted & without_bracketed_text(rest).rlike(r"\p{L}"), rest).otherwise(text)
 
 
 _AFTER_END = r"(?<=\s[.!?\x{2026}\x{61f}\x{964};]{1,3})\s+(?!(?:TV|COM|NET|ORG|APP|INFO|ME|CO)\b)(?=\P{Ll})"

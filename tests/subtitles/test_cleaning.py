@@ -227,7 +227,12 @@ DIALOGUES_IN = {
     "limits-0": ["No", "x" * 100],
     "letters-0": ["Ring me up .", "What number ?", "555 0199", "Thanks a lot ."],
     "tokens-0": ["Shall we leave ?", "In a minute .", "Now , now , now , now , now !", "Fine by me ."],
-    "song-0": ["Play it for us .", "As you wish . ♪ Over the sea ♪", "♪ Over the harbour ♪", "Lovely tune ."],
+    "song-0": [
+        "Play it for us .",
+        "As you wish . ♪ Over the sea ♪ Now hush .",
+        "♪ Over the harbour ♪",
+        "Lovely tune .",
+    ],
     "one-0": ["Nobody answered him ."],
     "reef-0": ["The reef is home to many .", "Some of them glow ."],
     "rude-0": ["Where is that bastard ?", "He left for the coast ."],
@@ -260,7 +265,7 @@ def test_all_rules_and_a_ledger_that_adds_up(spark: SparkSession) -> None:
         "limits-0": DIALOGUES_IN["limits-0"],
         "letters-0": DIALOGUES_IN["letters-0"][:2],
         "tokens-0": DIALOGUES_IN["tokens-0"][:2],
-        "song-0": ["Play it for us .", "As you wish .", "Lovely tune ."],
+        "song-0": ["Play it for us .", "As you wish . Now hush .", "Lovely tune ."],
         "rude-0": DIALOGUES_IN["rude-0"],
     }
     assert {name for name, row in rows.items() if row["profane"]} == {"rude-0"}
@@ -282,6 +287,7 @@ def test_all_rules_and_a_ledger_that_adds_up(spark: SparkSession) -> None:
         ("turn", "letters-0/3"): ("after_removed_turn", 1),
         ("turn", "tokens-0/2"): ("repetitive_tokens", 1),
         ("turn", "tokens-0/3"): ("after_removed_turn", 1),
+        ("part", "song-0/1#song_in_turn"): ("song_in_turn", 0),
         ("turn", "song-0/2"): ("song", 1),
         ("dialogue", "one-0"): ("one_turn_left", 1),
         ("dialogue", "reef-0"): ("documentary", 2),

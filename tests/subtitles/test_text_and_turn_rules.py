@@ -89,6 +89,31 @@ SONGS = {
 }
 
 
+SPOKEN_BESIDE_SONGS = {
+    "Play it . ♪ Over the sea ♪ Lovely tune .": "Play it . Lovely tune .",
+    "♪ Over the sea ♪ ♪ and far ♪ Lovely .": "Lovely .",
+    "Play it . # Over the sea # Lovely .": "Play it . Lovely .",
+    "# Over the sea # # and far # Lovely .": "Lovely .",
+    "Play it . ♪ Over the sea": "Play it .",
+    "Play it . # Over the sea": "Play it .",
+    "♪ Over the sea . Lovely .": "Lovely .",
+    "Lovely . Over the sea ♪": "Lovely .",
+    "♪ ♪ Lovely . ♪ ♪": "Lovely .",
+    # nothing else is said
+    "♪ Over the sea ♪": "♪ Over the sea ♪",
+    "[ Sylvia ] ♪ Over the sea ♪": "[ Sylvia ] ♪ Over the sea ♪",
+    "# Over the sea #": "# Over the sea #",
+    # no song
+    "MAN # 2 : Run ! MAN # 3 : No .": "MAN # 2 : Run ! MAN # 3 : No .",
+    "We 're # 1 and they 're # 2 .": "We 're # 1 and they 're # 2 .",
+    "Lovely .": "Lovely .",
+}
+
+
+def test_a_song_takes_nothing_that_is_spoken(spark: SparkSession) -> None:
+    assert cleaning_values(spark, list(SPOKEN_BESIDE_SONGS), rule.without_songs(F.col("text"))) == SPOKEN_BESIDE_SONGS
+
+
 def test_songs(spark: SparkSession) -> None:
     assert cleaning_values(spark, list(SONGS), rule.is_song(F.col("text"))) == SONGS
 

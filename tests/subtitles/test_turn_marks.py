@@ -4,7 +4,15 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from etl.subtitles.turn_marks import hidden_marks, opens_with_dash, speaker_labels, speaker_names, spoken
+from etl.subtitles.turn_marks import (
+    hidden_marks,
+    opens_with_dash,
+    speaker_labels,
+    speaker_names,
+    spoken,
+    with_closed_songs,
+    without_dash,
+)
 from etl.subtitles.turn_sentences import UNKNOWN_MS, Sentences
 from tests.subtitles.marked_files import marks_file, marks_files
 
@@ -61,11 +69,11 @@ def test_turn_mark_label_recurs_in_its_file() -> None:
     column = marks_files(
         [
             [("Anna : Yes .", 1), ("Remember : never pay .", 2), ("ANNA : No .", 3)],
-            [("Remember : we leave at nine .", 1), ("Anna : Once .", 2)],
+            [("Remember : we leave at nine .", 1), ("Anna : Once .", 2), ("Remember : wait .", 3)],
         ]
     )
     labels = speaker_labels(Sentences.of(column))
-    assert (labels >= 0).tolist() == [True, False, True, False, False]
+    assert (labels >= 0).tolist() == [True, False, True, False, False, False]
     assert labels[0] == labels[2]
 
 
@@ -90,6 +98,32 @@ def test_turn_mark_hidden_from_features() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("rows", "sung"),
+    [
+        ([("# Let me", 1), ("# Have it", 1), ("Stop .", 2)], ["# Let me #", "# Have it #", "Stop ."]),
+        (
+            [("\u266a Come .", 1), ("And go", 1), ("Stop .", 2)],
+            ["\u266a Come . \u266a", "\u266a And go \u266a", "Stop ."],
+        ),
+        ([("\u266a Come .", 1), ("- Stop .", 1)], ["\u266a Come . \u266a", "Stop ."]),
+        ([("Stop .", 1), ("Come .", 2), ("Go \u266a", 2)], ["Stop .", "\u266a Come . \u266a", "\u266a Go \u266a"]),
+        (
+            [("\u266a Over", 1), ("the hill", 2), ("it goes \u266a", 3), ("Stop .", 3)],
+            ["\u266a Over \u266a", "\u266a the hill \u266a", "\u266a it goes \u266a", "Stop ."],
+        ),
+        ([("Hm . \u266a Over \u266a", 1), ("Stop .", 1)], ["Hm . \u266a Over \u266a", "Stop ."]),
+        (
+            [("We 're # 1 .", 1), ("# 2 .", 1), ("\u266a \u266a", 2), ("No .", 2)],
+            ["We 're # 1 .", "# 2 .", "\u266a \u266a", "No ."],
+        ),
+    ],
+)
+def test_turn_mark_a_song_has_notes_on_both_sides(rows: list, sung: list[str]) -> None:
+    sentences = Sentences.of(marks_file(*rows))
+    assert with_closed_songs(sentences, without_dash(sentences.text), speaker_labels(sentences)).to_pylist() == sung
+
+
 def test_turn_mark_name_in_brackets() -> None:
     said = [
         "[ Osgood ] Hey .",
@@ -106,6 +140,15 @@ def test_turn_mark_name_in_brackets() -> None:
     assert hidden_marks(sentences, labels).to_pylist()[:2] == ["Hey .", "I told Osgood ."]
     # Names in brackets stand before those alone whom one does not see: the file does not label its speakers.
     assert not spoken(sentences).with_colon.any()
+
+
+def test_turn_mark_name_in_brackets_that_a_dictionary_has() -> None:
+    said = ["[ Tom ] Where is the key to the shed ?", "[ Music ] You have it .", "[ Tom ] I ?", "[ Music ] You ."]
+    sentences = Sentences.of(marks_file(*((text, place) for place, text in enumerate(said, 1))))
+    assert [label >= 0 for label in speaker_labels(sentences)] == [True, False, True, False]
+    foreign = [text.replace("the", "der").replace("You", "Du") for text in said]
+    sentences = Sentences.of(marks_file(*((text, place) for place, text in enumerate(foreign, 1))))
+    assert not (speaker_labels(sentences) >= 0).any()
 
 
 def test_turn_mark_label_alone_belongs_to_the_next_sentence() -> None:
@@ -185,6 +228,16 @@ def test_turn_mark_a_dash_that_opens_a_block_of_several_is_uncertain() -> None:
         ("O'NEIL : So be it .", True),
         ("J. HALE : So be it .", True),
         ("A : So be it .", False),
+        ("> > PETER : SO BE IT .", True),
+        (">> Peter : So be it .", True),
+        (">> At 10 : 30 .", False),
+        (">> I SAID : GO .", False),
+        ("NOTE : the door is open .", False),
+        ("ONE THING : the door is open .", False),
+        ("RULE TWO : never pay .", False),
+        ("PROMISE : I will come .", False),
+        ("FIRST OFFICER : So be it .", True),
+        ("WILL : So be it .", True),
     ],
 )
 def test_turn_mark_a_label_in_capitals_need_not_recur(text: str, label: bool) -> None:

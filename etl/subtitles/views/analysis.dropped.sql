@@ -15,6 +15,6 @@ WITH uploads AS (
 SELECT lost.stage, lost.unit, lost.id, lost.reason, lost.detail, coalesce(lost.units, 1) AS units,
        coalesce(uploads.movie_id, paths.movie_id) AS movie_id
 FROM ops.dropped AS lost
-LEFT JOIN uploads ON lost.unit IN ('dialogue', 'turn', 'sentence')
+LEFT JOIN uploads ON lost.unit IN ('dialogue', 'turn', 'part', 'sentence')
   AND uploads.subtitle_id = substring_index(lost.id, '-', 1)
 LEFT JOIN paths ON lost.unit = 'file' AND paths.source_path = lost.id
