@@ -138,7 +138,8 @@ _CREDITS = (
     r"(?i)^\W*(?:english|full)\s+sub-?titles?\b(?!\W*(?:\?|are|is|were|would|for)\b)",
     r"(?i)opensubtitles|open-subtitles|addic7ed|subscene|podnapisi|tvsubtitles|yifysub|legendas\s?\.\s?(?:tv|com|net)|\bwww\s?\.|\bhttps?\b",
     r"(?i)\bcaption(?:ing|s)? (?:made possible|performed|prohibited|without permission)|\bof captions prohibited",
-    r"(?i)\bcopyright\s*(?:\(\s*c\s*\)|©|\p{Nd}{4})|©\s*\p{Nd}{4}|\ball rights reserved\b|\bbrought to you by\b.{0,200}\bsub",
+    r"(?i)\bcopyright\s*(?:\(\s*c\s*\)|©|\p{Nd}{4})|©\s*\p{Nd}{4}|\ball rights reserved\b",
+    r"(?i)\bbrought to you by\b.{0,200}\bsub",
     # makers of the film, its parts and its end
     rf"^\W*{_MAKER}\s*(?:[Bb]y\b|:)\s*(?:$|[\p{{Lu}}\p{{Nd}}:]|camera)",
     r"(?i)^\W*(?:the end|fin|to be continued|end of (?:part|episode)\s+\w+|presents|starring|original title"
