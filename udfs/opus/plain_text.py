@@ -32,6 +32,7 @@ _SPEAKS = re.compile(r"(?:[-\u2010-\u2015\u2212\u2500\uff0d](?![-\u2010-\u2015])
 _SINGS = re.compile(r"[\u2669-\u266c#*]")
 _NOTES = "\u2669\u266a\u266b\u266c"
 _OPENS_SONG = re.compile(r"[\u2669-\u266c]|#\s?[^\W\d_]")
+_NOTE = re.compile(r"[\u2669-\u266c#]+")
 _CLOSES_SONG = re.compile(r"[\u2669-\u266c]$|[^\d\s]\s?#$")
 _MOST_SUNG = 8
 """Cues of a song whose notes stand before the first and behind the last alone."""
@@ -227,13 +228,16 @@ def _sung_between(cues: list[Cue]) -> None:
     """Put notes around each cue of a song whose first cue opens with a note and whose last one closes with one."""
     opened: int | None = None
     for place, cue in enumerate(cues):
-        opens = bool(cue.lines) and _OPENS_SONG.match(cue.lines[0]) is not None
-        closes = bool(cue.lines) and _CLOSES_SONG.search(cue.lines[-1]) is not None
+        # A song that opens and closes within the cue says nothing about the cues beside it.
+        notes = sum(len(_NOTE.findall(line)) for line in cue.lines)
+        unpaired = notes % 2 == 1
+        opens = unpaired and _OPENS_SONG.match(cue.lines[0]) is not None
+        closes = unpaired and _CLOSES_SONG.search(cue.lines[-1]) is not None
         if closes and not opens and opened is not None:
             for sung in cues[opened : place + 1]:
                 if sung.lines:
                     sung.lines = [f"\u266a {' '.join(sung.lines).strip(f'{_NOTES}# ')} \u266a"]
-        if opens or closes or (cue.lines and _SPEAKS.match(cue.lines[0])):
+        if notes or (cue.lines and _SPEAKS.match(cue.lines[0])):
             opened = place if opens and not closes else None
         elif opened is not None and place - opened > _MOST_SUNG:
             opened = None

@@ -237,6 +237,15 @@ def test_a_song_between_number_signs(lines: list[str], said: list[str]) -> None:
     assert texts(srt(*lines)) == said
 
 
+def test_songs_within_cues_sing_no_speech_between_them() -> None:
+    first = ("\u266a I walk alone at night \u266a\nTurn it off!", "Hear that?  \u266a la la la \u266a")
+    said = " ".join(texts(srt(*first, "\u266a We ride\nand never stop \u266a\nWho sings there?", "I love it. \u266a")))
+    assert said == (
+        "\u266a I walk alone at night \u266a Turn it off ! Hear that ? \u266a la la la \u266a"
+        " \u266a We ride and never stop \u266a Who sings there ? I love it . \u266a"
+    )
+
+
 def test_karaoke_is_sung_and_its_effects_are_left_out() -> None:
     lines = (
         "0:00:01.00,0:00:02.00,,{\\k20}The {\\k30}hill",
