@@ -47,7 +47,8 @@ _NAME_IN_BRACKETS = (
 _SONG = r"[\x{2669}-\x{266c}]|^[^\p{L}\p{N}]*#\s*[\p{L}\"'.]|[^\d\s]\s*#\s*$"
 _NOTES = re.compile(r"[\u2669-\u266c]|(?<!\S)#(?!\s?\d)")
 _OPENS_SONG = re.compile(r"[^\w\u2669-\u266c#]*([\u2669-\u266c]|#(?=\s*[^\W\d_]|\s*[\"'.]))(?=.*\w)")
-_CLOSES_SONG = re.compile(r"\w.*([\u2669-\u266c]|(?<=[^\d\s])\s?#)\s*$")
+_CLOSES_SONG = re.compile(r"([\u2669-\u266c]|(?<=[^\d\s])\s?#)\s*$")
+_WORD = re.compile(r"\w")
 _NOTES_AND_BLANKS = "\u2669\u266a\u266b\u266c# "
 _MOST_SUNG = 8
 """Sentences of a song whose notes stand before the first and behind the last alone."""
@@ -185,7 +186,8 @@ def with_closed_songs(sentences: Sentences, texts: pa.Array, labels: np.ndarray)
 
 def _open_side(text: str) -> int:
     """Return 1 for a text with an opening note alone, -1 for one with a closing note alone, else 0."""
-    opening, closing = _OPENS_SONG.match(text) is not None, _CLOSES_SONG.search(text) is not None
+    opening = _OPENS_SONG.match(text) is not None
+    closing = _CLOSES_SONG.search(text) is not None and _WORD.search(text) is not None
     return opening - closing if len(_NOTES.findall(text)) % 2 else 0
 
 

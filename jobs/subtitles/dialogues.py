@@ -54,7 +54,7 @@ def _scored_files(chosen: DataFrame, files: DataFrame, turn_scores: DataFrame) -
         "sum(aggregate(turns.sentence_last, 0L, (n, at) -> n + at) - "
         "aggregate(turns.sentence_first, 0L, (n, at) -> n + at) + size(turns.sentence_first))",
     ),
-    version=7,
+    version=8,
 )
 def segment_dialogues(chosen: DataFrame, files: DataFrame, turn_scores: DataFrame, rules: TurnRules) -> Outcome:
     """Split each film's turns into dialogues at silences of more than 5 s (EDOS 3.1)."""
@@ -82,7 +82,7 @@ def published_pool(
     writes=CLEAN_DIALOGUES,
     from_files=FromFiles(published.SETTING, published_pool, RowAccounting("turns", rows_out="sum(size(turns))")),
     units=RowAccounting("turns", "sum(size(turns))", "sum(size(turns))"),
-    version=13,
+    version=14,
     resources=(
         "not_names.txt",
         "profanity.txt",

@@ -38,7 +38,7 @@ def _shrinkage(
 @stage(
     reads=(WITHDRAWN,),
     writes=MANIFEST,
-    version=6,
+    version=7,
     fingerprint=_fingerprint,
     loss_guard=_shrinkage,
     places=("subtitles.sources",),
@@ -66,7 +66,7 @@ def _copies_marked(found: DataFrame, sources: Sources) -> DataFrame:
     reads=(MANIFEST,),
     writes=FILES,
     quarantine=QUARANTINE,
-    version=8,
+    version=9,
     incremental=Incremental(
         "source_path",
         "sum(bytes) / 1e6",

@@ -48,6 +48,7 @@ def calls() -> dict[str, Callable[[Column], Any]]:
         "recaps": lambda text: turn_rules.opens_with(text, words.recaps),
         "credits": lambda text: turn_rules.is_credit(text, words.credit_patterns),
         "songs": turn_rules.is_song,
+        "sung parts": turn_rules.without_songs,
         "quotations": turn_rules.is_quotation,
         "second speaker": lambda text: turn_rules.names_second_speaker(text, words.not_names),
         "profanity": lambda text: turn_rules.profane_word(text, words.profanity),
