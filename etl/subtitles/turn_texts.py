@@ -14,7 +14,7 @@ from etl.subtitles.cleaning_words import CleaningWords
 from etl.subtitles.settings import CleaningSettings
 from etl.subtitles.text_rules import spoken_text, without_label
 from etl.subtitles.turn_marks import without_dash
-from etl.subtitles.turn_rules import without_credit_sentences
+from etl.subtitles.turn_rules import without_credit_sentences, without_songs
 
 _compute: Any = pc
 
@@ -22,7 +22,8 @@ _compute: Any = pc
 def turn_texts(rows: DataFrame, rules: CleaningSettings, words: CleaningWords) -> DataFrame:
     """Return rows in which ``spoken`` has each turn's text in place of its sentences.
 
-    The sentences without the dashes that mark turns are joined, and names, descriptions and credits are removed.
+    The sentences without the dashes that mark turns are joined, and names, descriptions, songs and credits are removed.
+    A song whose other note stands in another turn is not known here.
 
     Args:
         rows: language, turns with ``speaker``, and ``spoken``: a list of sentences for each turn.
@@ -31,7 +32,8 @@ def turn_texts(rows: DataFrame, rules: CleaningSettings, words: CleaningWords) -
     """
 
     def said(text: Column, turn: Column) -> Column:
-        uncredited = without_credit_sentences(text, words) if rules.drop_credits else text
+        unsung = without_songs(text) if rules.drop_songs else text
+        uncredited = without_credit_sentences(unsung, words) if rules.drop_credits else unsung
         spoken = spoken_text(uncredited, rules, words, F.col("language"))
         return without_label(spoken, turn["speaker"]) if rules.strip_names else spoken
 

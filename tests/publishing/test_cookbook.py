@@ -169,8 +169,8 @@ def plain(value: Any) -> Any:
     return round(float(value), 5) if isinstance(value, int | float) or hasattr(value, "quantize") else value
 
 
-def test_there_are_twelve_questions() -> None:
-    assert len(QUESTIONS) == 12
+def test_there_are_thirteen_questions() -> None:
+    assert len(QUESTIONS) == 13
     assert all(re.search(r"^```sql\n", text, re.MULTILINE) for _, text in QUESTIONS)
 
 
