@@ -13,7 +13,7 @@ from conf.errors import InputError
 from conf.settings import load_settings
 from etl.common.labelled_files import labelled_rows
 from etl.edos.votes import dialogue_turns
-from etl.subtitles.cleaning import judge_turns
+from etl.subtitles.cleaning import IN_TURN, judge_turns
 from etl.subtitles.cleaning_words import cleaning_words
 from etl.subtitles.settings import CleaningRule, CleaningSettings, Provenance, preset_of, rules_of
 
@@ -103,7 +103,8 @@ def verdicts(spark: SparkSession, dialogues: list[list[str]], rules: CleaningSet
     frame = spark.createDataFrame(rows, f"n int, dialogue_id string, subtitle_id string, language string, turns {turn}")
     found = [[""] * len(turns) for turns in dialogues]
     for row in judge_turns(frame, rules, WORDS).select("n", F.inline("removed")).collect():
-        found[row["n"]][row["turn"]] = row["reason"]
+        if not row["reason"].endswith(IN_TURN):
+            found[row["n"]][row["turn"]] = row["reason"]
     return found
 
 
