@@ -73,7 +73,7 @@ demo-all: demo  ## with Emo Pillars, AugESC and their reports
 test: $(READY)  ## every rule, parser and formula, and every stage once
 	$(BIN)/python -m pytest -m 'not slow and not long' $(TOGETHER)
 
-test-long: $(READY)  ## whole runs, trainings and further variants, which CI runs after make test
+test-long: $(READY)  ## whole runs, trainings and further variants, for a change of what they try
 	$(BIN)/python -m pytest -m 'long and not slow' $(TOGETHER)
 
 test-all: $(READY)  ## all of them, the slow ones too, on Delta tables
