@@ -42,7 +42,7 @@ MAX_ITERATIONS = 80
 FOLDS = 5
 """Trial trainings, each without a fold of the pairs, tell how far log-odds are from the truth."""
 PACKAGED_SERIES = "castle"
-"""What the packaged segmenter has learned from."""
+"""The series that the packaged segmenter was trained on."""
 MIN_CALIBRATED = 100
 SLOPES = (0.5, 2.0)
 SOURCE_WEIGHTS: Mapping[str, float] = {"dailydialog": 0.3}

@@ -117,11 +117,16 @@ class Borders:
         Args:
             rates: how often each kind of decision is right.
         """
-        a, b = rates.model
-        model = 1 / (1 + np.exp(-(a + b * np.abs(self.margin))))
+        model = model_certainty(self.margin, rates)
         marks = np.where(self.own != UNMARKED, rates.mark, rates.carried)
         found = np.ones(len(self.sentences))
         found[self.lines.opens_at] = np.where(self.marked != UNMARKED, marks, model)
         found[self.lines.opens_at[~self.lines.pairable]] = 1.0
         found[self.silent] = 1.0
         return found
+
+
+def model_certainty(margin: np.ndarray, rates: TurnCertainty) -> np.ndarray:
+    """Return the probability that the segmenter's decision is right, from how far its score is from its limit."""
+    a, b = rates.model
+    return 1 / (1 + np.exp(-(a + b * np.abs(margin))))

@@ -8,6 +8,7 @@ from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 
 from etl.subtitles.border_segmenter import UNIT
+from etl.subtitles.borders import model_certainty
 from etl.subtitles.known_speakers import KNOWN_SOURCES
 from etl.subtitles.settings import TurnCertainty
 
@@ -126,8 +127,7 @@ def border_figures(label: np.ndarray, log_odds: np.ndarray) -> dict[str, float]:
 
 
 def _certainty(log_odds: np.ndarray) -> np.ndarray:
-    a, b = TurnCertainty().model
-    return 1 / (1 + np.exp(-(a + b / UNIT * np.abs(log_odds))))
+    return model_certainty(log_odds / UNIT, TurnCertainty())
 
 
 def opening_figures(label: np.ndarray, log_odds: np.ndarray) -> dict[str, float]:

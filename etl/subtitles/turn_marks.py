@@ -165,17 +165,17 @@ def with_closed_songs(sentences: Sentences, texts: pa.Array, labels: np.ndarray)
         return texts
     found = texts.to_pylist()
     sides = {row: _open_side(found[row]) for row in noted}
-    marked = np.flatnonzero(opens_with_dash(sentences.text) | (labels >= 0)).tolist()
-    others = {*noted, *marked}
+    marked = set(np.flatnonzero(opens_with_dash(sentences.text) | (labels >= 0)).tolist())
+    others = marked.union(noted)
     for row, following in zip(noted, [*noted[1:], len(found)], strict=True):
         side = sides[row]
         first = last = row
-        if side > 0 and sides.get(following, 0) < 0 and _near(sentences, row, following, set(marked)):
+        if side > 0 and sides.get(following, 0) < 0 and _near(sentences, row, following, marked):
             last = following
             sides[following] = 0
         while side > 0 and last < following - 1 and last + 1 not in others and _goes_on(sentences, last + 1):
             last += 1
-        while side < 0 and _goes_on(sentences, first) and first not in marked and first - 1 not in noted:
+        while side < 0 and _goes_on(sentences, first) and first not in marked and first - 1 not in sides:
             first -= 1
         if side:
             sign = "#" if "#" in found[row] else "\u266a"
@@ -225,6 +225,7 @@ class Spoken(Sentences):
         words: whether the text, without marks, has a letter or digit.
         opens_at: flat index of the first merged sentence.
         dash, label: its marks; the label's code is -1 without one.
+        labels: the label's code of each sentence before these are merged (:func:`speaker_labels`).
         with_colon: whether its label has a colon; names in brackets stand before those alone whom one does not see.
         chevrons: whether its mark is `>>`, which stands before each speaker.
         after_break: whether the sentence before it, of the same file, is broken off by a doubled dash.
@@ -234,6 +235,7 @@ class Spoken(Sentences):
     opens_at: np.ndarray
     dash: np.ndarray
     label: np.ndarray
+    labels: np.ndarray
     with_colon: np.ndarray
     chevrons: np.ndarray
     after_break: np.ndarray
@@ -302,15 +304,14 @@ def spoken(sentences: Sentences) -> Spoken:
         none = np.zeros(0, dtype=np.int64)
         no = np.zeros(0, dtype=bool)
         values: dict[str, Any] = {part.name: getattr(sentences, part.name) for part in fields(sentences)}
-        return Spoken(
-            **values, words=no, opens_at=none, dash=no, label=none, with_colon=no, chevrons=no, after_break=no
-        )
+        values |= dict.fromkeys(("opens_at", "label", "labels"), none)
+        return Spoken(**values, words=no, dash=no, with_colon=no, chevrons=no, after_break=no)
     dash = opens_with_dash(sentences.text)
     chevrons = _booleans(_compute.match_substring_regex(sentences.text, rf"^\s*{_CHEVRONS}"))
     broken_off = _booleans(_compute.match_substring_regex(sentences.text, _BROKEN_OFF))
-    label = speaker_labels(sentences)
-    with_colon = _with_colon(sentences, label)
-    texts = hidden_marks(sentences, label)
+    labels = speaker_labels(sentences)
+    with_colon = _with_colon(sentences, labels)
+    texts = hidden_marks(sentences, labels)
     words = _booleans(_compute.match_substring_regex(texts, r"[\p{L}\p{N}]"))
     starts = np.flatnonzero(sentences.first | np.concatenate([[True], words[:-1]]))
     ends = np.concatenate([starts[1:], [len(words)]]) - 1
@@ -327,7 +328,8 @@ def spoken(sentences: Sentences) -> Spoken:
         words=words[ends],
         opens_at=starts,
         dash=np.logical_or.reduceat(dash, starts),
-        label=np.maximum.reduceat(label, starts),
+        label=np.maximum.reduceat(labels, starts),
+        labels=labels,
         with_colon=np.logical_or.reduceat(with_colon, starts),
         chevrons=np.logical_or.reduceat(chevrons, starts),
         after_break=np.concatenate([[False], broken_off[:-1]])[starts] & ~sentences.first[starts],

@@ -11,7 +11,7 @@ from pyspark.sql.types import ArrayType, FloatType, IntegerType, StringType, Str
 
 from etl.subtitles.borders import OPENING_DASH_MARGIN, Borders
 from etl.subtitles.settings import TurnCertainty
-from etl.subtitles.turn_marks import UNMARKED, Spoken, speaker_labels, speaker_names, with_closed_songs, without_dash
+from etl.subtitles.turn_marks import UNMARKED, Spoken, speaker_names, with_closed_songs, without_dash
 from etl.subtitles.turn_sentences import UNKNOWN_MS, Sentences
 
 _compute: Any = pc
@@ -34,8 +34,8 @@ def turn_lists(borders: Borders, certainty: np.ndarray) -> list[pa.Array]:
     """Return each file's turns and what is known about them, as the Arrow lists of :data:`TURN_LISTS`.
 
     A turn's text is its sentences, joined by a blank, without dialogue dashes but with speaker labels, and with a note
-    on both sides of a song. It starts with
-    its first sentence and ends with its last; a missing time is null. Turns without text are dropped.
+    on both sides of a song. It starts with its first sentence and ends with its last; a missing time is null. Turns
+    without text are dropped.
 
     Args:
         borders: of several files.
@@ -48,8 +48,7 @@ def turn_lists(borders: Borders, certainty: np.ndarray) -> list[pa.Array]:
     """
     sentences = borders.sentences
     starts = borders.starts
-    labels = speaker_labels(sentences)
-    texts = with_closed_songs(sentences, without_dash(sentences.text), labels)
+    texts = with_closed_songs(sentences, without_dash(sentences.text), borders.lines.labels)
     first = np.flatnonzero(starts)
     last = np.concatenate([first[1:], [len(sentences)]])[: len(first)] - 1
     some = np.asarray(_compute.not_equal(texts, ""), dtype=bool)
@@ -82,20 +81,19 @@ def turn_lists(borders: Borders, certainty: np.ndarray) -> list[pa.Array]:
         pa.array(np.round(all_right, 4), pa.float32()),
         pa.array(borders.sources[first], pa.string()),
         pa.array(np.round(certainty[first], 4), pa.float32()),
-        _compute.take(label_names(sentences, borders.lines, labels), pa.array(first)),
+        _compute.take(label_names(sentences, borders.lines), pa.array(first)),
     ]
     return [pa.ListArray.from_arrays(lengths, column) for column in columns]
 
 
-def label_names(sentences: Sentences, lines: Spoken, labels: np.ndarray) -> pa.Array:
+def label_names(sentences: Sentences, lines: Spoken) -> pa.Array:
     """Return the name of the speaker label before each sentence, in capitals; null without a label of its file."""
     names = speaker_names(sentences.text)
     group = np.zeros(len(sentences), dtype=np.int64)
     group[lines.opens_at] = 1
     group = np.cumsum(group) - 1
-    named = labels >= 0
     # A label may stand in a sentence of its own before the words: the merged sentences share it.
-    places = np.where(named, np.arange(len(sentences)), -1)
+    places = np.where(lines.labels >= 0, np.arange(len(sentences)), -1)
     first = np.maximum.reduceat(places, lines.opens_at) if len(sentences) else places
     at = first[group]
     return _compute.take(names, pa.array(at, pa.int64(), mask=at < 0))

@@ -148,7 +148,7 @@ def settings(tmp_path_factory: pytest.TempPathFactory) -> Settings:
 
 
 def result(stage: Stage, settings: Settings, *frames: DataFrame) -> Any:
-    """What a stage's function makes of tables, with the vectors of the model m."""
+    """Return what a stage's function returns for these tables, where the model ``m`` has embedded the texts."""
     models = {"analysis_encoder": ResolvedModel(Path(), "m")}
     return called(stage, stage_run(frames[0].sparkSession, settings, models=models), settings, *frames)
 
@@ -213,7 +213,9 @@ def test_labels_are_checked_on_a_page(made: dict[str, DataFrame], settings: Sett
     result(emo_pillars_export_evaluation, settings, tasks.rows)
     (page,) = Path(settings.lakehouse.root).glob("annotation/*/annotate.html")
     text = page.read_text("utf-8")
-    assert all(row.item_id in text and row.utterance_id not in text for row in tasks.rows.collect())
+    shown = tasks.rows.collect()
+    assert all(row.item_id in text for row in shown)
+    assert not any(row.utterance_id in text for row in shown)
 
 
 def test_markers_are_what_rewriting_takes_out(spark: SparkSession, settings: Settings) -> None:
