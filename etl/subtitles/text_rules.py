@@ -120,18 +120,19 @@ def without_scan_errors(text: Column) -> Column:
 
 
 def without_label(text: Column, speaker: Column) -> Column:
-    """Return a turn's text without the label of its speaker, in scripts without capitals (EDOS 3.1).
+    """Return a turn's text without the label of its speaker (EDOS 3.1).
 
-    There, only a name that recurs as a label in its film is told from other words before a colon.
+    It takes those labels, too, that ``without_character_names`` cannot tell from other words before a colon: names of a
+    script without capitals, and such as Will and First Officer.
 
     Args:
         text: one turn.
         speaker: the name of its label in capitals, null without one.
     """
     opening = F.concat(speaker, F.lit(" :"))
-    labelled = speaker.rlike(r"^\p{Lo}") & F.startswith(F.upper(text), opening)
     rest = F.trim(F.substr(text, F.char_length(opening) + 1, F.char_length(text)))
-    return F.when(labelled, rest).otherwise(text)
+    rest = F.replace(rest, F.concat(F.lit(" "), opening, F.lit(" ")), F.lit(" "))
+    return F.when(F.startswith(F.upper(text), opening), rest).otherwise(text)
 
 
 def spoken_text(text: Column, rules: CleaningSettings, words: CleaningWords, language: Column | None = None) -> Column:

@@ -6,7 +6,7 @@ from pyspark.sql import functions as F
 from etl.subtitles import turn_rules as rule
 from etl.subtitles.cleaning_words import cleaning_words
 from etl.subtitles.settings import CleaningSettings
-from etl.subtitles.text_rules import spoken_text, without_scan_errors
+from etl.subtitles.text_rules import spoken_text, without_label, without_scan_errors
 from tests.subtitles.cleaning_cases import cleaning_values
 
 CREDITS = {
@@ -112,6 +112,17 @@ SPOKEN_BESIDE_SONGS = {
 
 def test_a_song_takes_nothing_that_is_spoken(spark: SparkSession) -> None:
     assert cleaning_values(spark, list(SPOKEN_BESIDE_SONGS), rule.without_songs(F.col("text"))) == SPOKEN_BESIDE_SONGS
+
+
+def test_a_label_that_the_speaker_is_known_by_leaves_the_text(spark: SparkSession) -> None:
+    cases = {
+        "WILL : Come in . WILL : Sit down .": "Come in . Sit down .",
+        "First officer : Come in .": "Come in .",
+        "Note : the door is open .": "Note : the door is open .",
+    }
+    speaker = F.when(F.col("text").startswith("WILL"), "WILL").when(F.col("text").startswith("First"), "FIRST OFFICER")
+    found = without_label(spoken_text(F.col("text"), CleaningSettings(), cleaning_words()), speaker)
+    assert cleaning_values(spark, list(cases), found) == cases
 
 
 def test_songs(spark: SparkSession) -> None:
