@@ -21,7 +21,7 @@ from udfs.opus.speaker_changes import MOST_CHARACTERS
 from udfs.opus.tokens import opus_tokens, straight
 
 _WRONG_ENCODING = frozenset({9, 31, 32, 81})  # libxml2: invalid char, unknown/unsupported/invalid encoding
-MOST_MARKS = 1_500_000
+MOST_MARKS = 1_000_000
 """Most tags and attributes of a file for which a tree is built; each takes up to 240 bytes."""
 _WORD = b"<w"
 MOST_RAW_BYTES = 16_000_000
