@@ -232,7 +232,7 @@ def known_pairs(episodes: Iterator[Episode]) -> pd.DataFrame:
 
 def _episode_pairs(episode: Episode) -> pd.DataFrame:
     cues = sorted(episode.cues, key=lambda cue: cue.start_ms)
-    lines = spoken(_sentences(cues))
+    lines = spoken(sentences_of_cues(cues))
     several = np.array([cue.text.lstrip().startswith("-") for cue in cues], dtype=bool)
     right = np.flatnonzero(lines.pairable)
     speed = spoken_speeds(lines)
@@ -274,15 +274,20 @@ def _change(left: SpokenCue, right: SpokenCue) -> int:
     return int(left.speaker != right.speaker)
 
 
-def _sentences(cues: Sequence[SpokenCue]) -> Sentences:
-    """Return the sentences that the reader of ``.srt`` finds in cues, whose numbers are those of the cues, from 1."""
+def subrip(cues: Sequence[SpokenCue]) -> str:
+    """Return cues as the text of a SubRip file that numbers them from 1, a line for each dash within a cue."""
     blocks = []
     for number, cue in enumerate(cues, 1):
         text = cue.text.strip()
         shown = _DASHES.sub("\n", text) if text.startswith("-") else text
         blocks.append(f"{number}\n{_clock(cue.start_ms)} --> {_clock(cue.end_ms)}\n{shown}\n\n")
+    return "".join(blocks)
+
+
+def sentences_of_cues(cues: Sequence[SpokenCue]) -> Sentences:
+    """Return the sentences that the reader of ``.srt`` finds in cues, whose numbers are those of the cues, from 1."""
     try:
-        read = parse_plain_text("".join(blocks).encode(), "en").sentences
+        read = parse_plain_text(subrip(cues).encode(), "en").sentences
     except UnreadableError:
         read = None
     names = ("block_first", "block_last", "start_ms", "end_ms", "text")
