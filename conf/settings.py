@@ -134,6 +134,9 @@ class PipelineSettings(Section):
     wait_minutes: float = Field(
         0, ge=0, description="how long a run waits for another one (on a disk: at the same stage) before it stops"
     )
+    idle_minutes: float = Field(
+        60, gt=0, description="how long a stage's tasks may wait without an executor before the run ends, with status 1"
+    )
     accept_loss: bool = speed(
         False,
         description="delete what subtitles.max_shrink_share would keep; for one run, use --accept-loss",

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from conf.redaction import without_user_info
 from conf.settings import Settings
+from etl.pipeline.idle_cluster import NoExecutorError
 from etl.pipeline.locations import tracking_uri
 from etl.pipeline.runner import StageError
 from etl.pipeline.tables import TABLES
@@ -34,7 +35,16 @@ class KnownError:
     cure: str
 
 
+_REFUSED = (
+    r"Read-only file system|Permission denied|Operation not permitted|Not a directory|File exists|AccessDenied"
+    r"|AccessControlException|DELTA_CANNOT_CREATE_LOG_PATH|Mkdirs failed to create|os error (1|13|20|30)\b"
+)
 FAULTS = (
+    KnownError(
+        r"\(TID \d+\) \(\S+ executor \d+\)(?s:.*)(No space left on device|Disk quota exceeded)",
+        "no space left on the disk of the worker {worker}",
+        f"free some in its folder and in its spark.local.dir, and {AGAIN}",
+    ),
     KnownError(
         r"No space left on device|Disk quota exceeded|os error (28|122)\b",
         "no space left on the disk of {full}",
@@ -46,8 +56,7 @@ FAULTS = (
         f"make it readable, or writable where it is an output, and {AGAIN}",
     ),
     KnownError(
-        r"Read-only file system|Permission denied|Operation not permitted|Not a directory|File exists|AccessDenied"
-        r"|AccessControlException|DELTA_CANNOT_CREATE_LOG_PATH|Mkdirs failed to create|os error (1|13|20|30)\b",
+        _REFUSED,
         "cannot write to {path} ({reason})",
         f"make it writable or set lakehouse.root to another folder, and {AGAIN}",
     ),
@@ -73,6 +82,11 @@ FAULTS = (
         r"SQLITE_NOTADB|SQLITE_CORRUPT|sqlite3\.DatabaseError|^CommandError|no such table: |out-of-date database",
         "the MLflow store {store} is damaged",
         f"restore it, or delete it, and {AGAIN}: trainings make their models again",
+    ),
+    KnownError(
+        r"cancelled as part of cancellation of all jobs",
+        "no executor worked on the waiting tasks for too long (pipeline.idle_minutes)",
+        f"the run's last line names the one that was lost; {AGAIN}",
     ),
     KnownError(
         r"StackOverflowError",
@@ -120,6 +134,8 @@ def fault_line(error: BaseException, settings: Settings | None = None, stage: st
     if isinstance(error, StageError) or _OUR_WORDS.search(text):
         return _own_words(error, text)
     during = f" in stage {stage}" if stage else ""
+    if isinstance(error, NoExecutorError):
+        return f"{error}{during and f' ({during.strip()})'}"
     facts: dict[str, str] | None = None
     for fault in FAULTS:
         if re.search(fault.signs, text, re.MULTILINE):
@@ -163,7 +179,7 @@ def _facts(error: BaseException, text: str, settings: Settings | None) -> dict[s
         (one.filename for one in _causes(error) if isinstance(one, OSError) and isinstance(one.filename, str)), None
     )
     least = min(places, key=lambda name: _free(places[name]))
-    refused = (line for line in text.splitlines() if re.search(FAULTS[2].signs, line))
+    refused = (line for line in text.splitlines() if re.search(_REFUSED, line))
     in_text = next((found[1] for line in refused if (found := re.search(_PATH, line))), None)
     kind = next((words for words in _REASONS if words in text), "")
     table = _table_in(text)
@@ -175,6 +191,8 @@ def _facts(error: BaseException, text: str, settings: Settings | None) -> dict[s
         "reason": _REASONS.get(kind, "no permission"),
         "a_table": f"table {table}" if table else f"a table in {root}",
     }
+    if worker := re.search(r"\(TID \d+\) \((\S+) executor (\d+)\)", text):
+        facts["worker"] = f"{worker[1]} (executor {worker[2]})"
     if filename and not any(Path(filename).absolute().is_relative_to(Path(one).absolute()) for one in places.values()):
         facts["elsewhere"] = filename
     if table:

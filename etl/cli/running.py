@@ -20,6 +20,7 @@ from etl.cli.presets import smaller_line
 from etl.cli.run_errors import RunError, fault_line, is_bad_input
 from etl.edos.description import describe
 from etl.pipeline import session
+from etl.pipeline.idle_cluster import ending_without_executors
 from etl.pipeline.lease import events, leased
 from etl.pipeline.model_checks import check_models
 from etl.pipeline.observers import Observers
@@ -55,7 +56,7 @@ def in_session(settings: Settings, work: Callable[[SparkSession, list[str]], Non
     try:
         spark = session.spark_session(settings)
         try:
-            with noting_interrupts(stops):
+            with noting_interrupts(stops), ending_without_executors(spark, settings.pipeline.idle_minutes):
                 work(spark, running)
         finally:
             with suppress(Exception):  # a lost Java process cannot be stopped, and its loss is on_error already

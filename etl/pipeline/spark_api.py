@@ -254,6 +254,31 @@ def running_tasks(spark: SparkSession) -> TaskCounts:
     )
 
 
+def cancel_tasks(spark: SparkSession) -> None:
+    """End the running jobs of a session; their callers get an error. Errors as of `java`."""
+    _context(spark, "cancelling jobs").cancelAllJobs()
+
+
+def lost_executor(spark: SparkSession) -> str | None:
+    """Return where the executor was that was lost last, and what Spark says of the reason, in one line.
+
+    None if none was lost, over Connect, and where Java's names are closed.
+    """
+    if is_connect(spark):
+        return None
+    try:
+        found = spark.sparkContext._jsc.sc().statusStore().executorList(False)
+        executors = [found.apply(place) for place in range(found.size())]
+        lost = [one for one in executors if one.removeReason().isDefined()]
+        if not lost:
+            return None
+        last = max(lost, key=lambda one: int(one.removeTime().get().getTime()))
+        reason = " ".join(str(last.removeReason().get()).split())
+        return f"executor {last.id()} on {last.hostPort()}: {reason[:500]}"
+    except Py4JError:
+        return None
+
+
 def task_seconds(spark: SparkSession) -> float | None:
     """Return the seconds that the session's tasks have taken so far, all executors together.
 

@@ -53,6 +53,14 @@ def chained(error: BaseException, cause: BaseException) -> BaseException:
     [
         (OSError(errno.ENOSPC, "No space left on device", "/tmp/x/part-1"), ("no space left", "/tmp/x/part-1")),
         (Py4JJavaError("calling o1.save.\n: java.io.IOException: No space left on device"), ("no space", "free some")),
+        (
+            Py4JJavaError(
+                "o3\n: org.apache.spark.SparkException: Job aborted due to stage failure: Task 0 in stage 0.0 failed 4"
+                " times, most recent failure: Lost task 0.3 in stage 0.0 (TID 5) (10.0.0.5 executor 1):"
+                " java.io.IOException: No space left on device"
+            ),
+            ("disk of the worker 10.0.0.5 (executor 1)", "spark.local.dir"),
+        ),
         (PermissionError(errno.EACCES, "Permission denied", "/lake/edos"), ("cannot write to /lake/edos",)),
         (PermissionError(errno.EACCES, "Permission denied", "/data/x"), ("no permission for /data/x", "readable")),
         (
