@@ -10,8 +10,8 @@ ABBREVIATIONS = {
     "u.U z.T i.d.R | Str Jh Mio Mrd usw usf u.a u.ä o.ä v.Chr n.Chr",
     "fr": "M MM Mr Mrs Mme Mmes Mlle Dr Pr St Ste Me Mgr Cdt Cne Col Gén Lt env av boul bd cf c.-à-d p.ex "
     "| etc av.J.-C ap.J.-C",
-    "es": "Sr Sra Srta Srs Sres Dr Dra D Dña Prof Lic Ing Cap Gral Cnel Tte Sgto Sto Sta Mr Mrs Av Avda pág núm p.ej "
-    "| Ud Uds Vd Vds etc EE.UU a.C d.C S.A",
+    "es": "Sr Sra Srta Srs Sres Dr Dra D Dña Prof Lic Ing Cap Gral Cnel Tte Sgto Sto Sta Mr Mrs Av Avda Cía pág núm "
+    "p.ej | a.m p.m Ud Uds Vd Vds etc EE.UU a.C d.C S.A",
     "pt": "Sr Sra Srta Dr Dra Prof Profa Eng Cap Cel Gen Ten Sgt Exmo Mr Mrs D Av pág núm p.ex | etc Ltda a.C d.C S.A",
     "it": "Sig Sigg Dott Dr Prof Avv Ing Arch Cap Col Gen Mons Mr Mrs pag ca p.es | ecc a.C d.C S.p.A",
     "nl": "Dhr Mevr Mw Mr Dr Prof Ir Drs St Jr Sr bijv bv ca nl nr d.w.z m.b.t t.a.v | enz etc e.d a.u.b v.Chr n.Chr",

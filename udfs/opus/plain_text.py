@@ -336,7 +336,7 @@ def _goes_on(last: str, part: str, word: str, before: Cue | None, cue: Cue, labe
     opening = part.lstrip(". ")[:1]
     has_case = opening.lower() != opening.upper()
     if word[:1].islower() or (
-        last.endswith("...") and part.startswith("...") and opening.isalnum() and not opening.isupper()
+        last.endswith("..") and part.startswith("..") and opening.isalnum() and not opening.isupper()
     ):
         return True
     if not has_case and opening.isalpha() and _COMMA_BEHIND.search(last) and not _opens_unit(part, labels):

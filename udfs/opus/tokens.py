@@ -108,13 +108,13 @@ def _is_abbreviated(text: str, start: int, end: int, language: str) -> bool:
         return True
     if following in BEGINNINGS.get(language, "").split():
         return False
+    if sometimes.search(before):
+        return True
     letters = _INITIALS.search(before)
     if letters is not None and len(letters[1]) == 2:
         alone = letters[1][0] in ONE_LETTER.get(language, "") and not _INITIAL.match(text, end)
         return not (alone or letters[1].islower() or letters[1] > _LAST_WITH_INITIALS)
-    if letters is not None or sometimes.search(before):
-        return True
-    return _is_ordinal(before, text[end:], language)
+    return letters is not None or _is_ordinal(before, text[end:], language)
 
 
 def _is_ordinal(before: str, behind: str, language: str) -> bool:

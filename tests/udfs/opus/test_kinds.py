@@ -223,6 +223,8 @@ def test_a_damaged_byte_stays_in_its_word_and_is_counted() -> None:
         ("00.00.01,000 --> 00.00.02,000", "00:00:01,000", "00:00:02,000"),
         ("00:00:01,000 --&gt; 00:00:02,000", "00:00:01,000", "00:00:02,000"),
         ("00:00:01,000 - 00:00:02,000", "00:00:01,000", "00:00:02,000"),
+        ("00:00:12,95 --> 00:00:14,0:", "00:00:12,950", "00:00:14,000"),
+        ("00:00:03\u3002500 --> 00:00:04.000", "00:00:03,500", "00:00:04,000"),
     ],
 )
 def test_times(line: str, start: str, end: str) -> None:
@@ -236,12 +238,19 @@ def test_no_times(line: str) -> None:
     assert times_of(line) is None
 
 
+@pytest.mark.parametrize("time", ["00:00:19werwer,580", "00:00:1x,000", "b00:00:19,000b"])
+def test_a_time_with_other_signs_is_a_fault_and_no_text(time: str) -> None:
+    file = parsed(srt("Who is it?", "The post.").replace("00:00:04,500", time))
+    assert file.sentences.text.to_pylist() == ["Who is it ?", "The post ."]
+    assert [fault["reason"] for fault in file.meta["faults"]] == ["time_not_understood"]  # type: ignore[attr-defined]
+
+
 def test_a_time_that_is_not_understood_is_a_fault_with_its_line_and_no_text() -> None:
     file = parsed(
         "1\n00:00:01,000 --> 00:00:02,000\nSo.\n\n2\n00:00:xx,0 --> 00:00:04,000\nNow.\n\n3\n00:00:05,000 -->\nGo.\n"
     )
     assert file.meta["faults"] == [
-        {"reason": "time_not_understood", "times": 1, "lines": [10], "example": "00:00:05,000 -->"}
+        {"reason": "time_not_understood", "times": 2, "lines": [6, 10], "example": "00:00:xx,0 --> 00:00:04,000"}
     ]
     assert file.sentences.text.to_pylist()[-1] == "Go ."
     assert rows(file.sentences)[-1][2:4] == (5000, None)
