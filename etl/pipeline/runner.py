@@ -7,7 +7,7 @@ from typing import Any
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from conf.errors import LossError
+from conf.errors import InputError, LossError
 from etl.pipeline.aggregates import collected
 from etl.pipeline.incremental import BatchPlan, plan_batches
 from etl.pipeline.ledger import Balance, Ledger
@@ -213,7 +213,20 @@ class _Runner:
         if "model" in table.key and incremental.units.kept:
             rows = rows.join(prepared.select(incremental.key), incremental.key, "left_semi")
         all_rows = "model" not in table.key
-        return self._done(table, self._balance(table, came, rows, all_rows))
+        balance = self._balance(table, came, rows, all_rows)
+        if balance.rows_in and (balance.quarantined or not balance.rows_out):
+            self._refuse_unusable(prepared, table)
+        return self._done(table, balance)
+
+    def _refuse_unusable(self, units: DataFrame, table: Table) -> None:
+        """Raise an InputError where the stage's input guard says that the run may not go on."""
+        guard, quarantine = self.stage.input_guard, self.stage.quarantine
+        if guard is None or quarantine is None:
+            return
+        frames = (units, self.lakehouse.read(table), self.lakehouse.read(quarantine))
+        why = guard.call(frames, self.context.settings, self.stage_run)
+        if why is not None:
+            raise InputError(why)
 
     def _rows_added(self, incremental: Incremental, before: StageEvent) -> DataFrame | None:
         """Return the rows that the first input has gained since an earlier run; None where all rows are looked at."""

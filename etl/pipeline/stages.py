@@ -167,6 +167,7 @@ class Stage:
     units: RowAccounting = RowAccounting()
     fingerprint: Receiver | None = None
     loss_guard: Receiver | None = None
+    input_guard: Receiver | None = None
     places: tuple[str, ...] = ()
     shows: str = "the screen"
     manual: bool = False
@@ -324,6 +325,8 @@ class Declaration(TypedDict, total=False):
         fingerprint: function of settings to the identity of an outside source that is too large to hash.
         loss_guard: function of the table's rows, those that are to replace them, and those that were left out, to why
             they may not, or None. Its settings do not count.
+        input_guard: function of an incremental stage's units, its table and its quarantine to why the run may not go
+            on, or None. It is called where units are in the quarantine, or none is in the table.
         places: ``section.key`` of settings that name such sources. Local ones must be there before a run begins.
         shows: the output of a stage that writes no table, for the documentation.
         manual: it runs only when it is named or a named stage needs it: exports, comparisons that take hours.
@@ -343,6 +346,7 @@ class Declaration(TypedDict, total=False):
     units: RowAccounting | str
     fingerprint: Callable[..., str]
     loss_guard: Callable[..., str | None]
+    input_guard: Callable[..., str | None]
     places: tuple[str, ...]
     shows: str
     manual: bool
@@ -383,6 +387,8 @@ def stage(**declared: Unpack[Declaration]) -> Callable[[Callable[..., Any] | Rec
             fields["fingerprint"] = receiver_of(declared["fingerprint"])
         if "loss_guard" in declared:
             fields["loss_guard"] = receiver_of(declared["loss_guard"])
+        if "input_guard" in declared:
+            fields["input_guard"] = receiver_of(declared["input_guard"])
         about = inspect.getdoc(called.function) or ""
         REGISTRY[name] = Stage(name=name, function=called, module=module, about=about, **fields)
         return REGISTRY[name]

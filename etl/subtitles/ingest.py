@@ -18,6 +18,7 @@ from etl.subtitles.tables import FILES, MANIFEST
 from etl.subtitles.uploads import speaker_marks
 from udfs.opus.batches import parsed_batches
 from udfs.opus.files import Caps
+from udfs.opus.paths import with_families
 
 _OPEN_COST = 64 << 10
 _PIECE = 64 << 20
@@ -72,7 +73,8 @@ def ingest_subtitles(
 
     readable = F.col("reason").isNull()
     # A file of unknown language is kept.
-    usable = readable & (F.col("language").isNull() | F.col("language").isin(*languages) if languages else F.lit(True))
+    asked = with_families(languages)
+    usable = readable & (F.col("language").isNull() | F.col("language").isin(*asked) if asked else F.lit(True))
     parsed, rows, copies = _each_once(marked, read, usable)
     foreign = parsed.where(readable & ~usable)
     named = dropped_columns("file", "source_path", "language_not_chosen", 1, F.col("language"))
@@ -82,6 +84,33 @@ def ingest_subtitles(
         dropped=with_work_key(copies.unionByName(other_languages)).unionByName(cue_faults(rows)),
         quarantined=parsed.where(~readable).select(*_PLACE, "reason", "detail"),
     )
+
+
+def unusable_source(units: DataFrame, files: DataFrame, quarantined: DataFrame) -> str | None:
+    """Return in one line why a run may not go on: no file of a source could be read, or of a chosen language; or None.
+
+    Args:
+        units: rows of the manifest.
+        files: rows of ``subtitles.files``.
+        quarantined: rows of ``subtitles.quarantine``.
+    """
+    reasons = quarantined.select("source_path", "reason", "detail")
+    found = units.select("source", "source_path").join(reasons, "source_path", "left")
+    each = found.groupBy("source").agg(
+        F.count("*").alias("files"),
+        F.count("reason").alias("unread"),
+        F.min(F.struct("source_path", "reason", "detail")).alias("first"),
+    )
+    unread = each.where("files = unread").sort("source").first()
+    if unread is not None:
+        path, reason, detail = unread["first"]
+        return (
+            f"no file of {unread.source} could be read: {path} is {reason} ({detail}); mend its {unread.files:,} "
+            "files or take it out of subtitles.sources; all reasons are in subtitles.quarantine"
+        )
+    if not files.isEmpty():
+        return None
+    return "no file is in a language of subtitles.languages: ops.dropped says which ones they are in"
 
 
 def cue_faults(files: DataFrame) -> DataFrame:

@@ -15,6 +15,7 @@ from etl.pipeline.spark_api import cores
 from etl.subtitles.tables import MANIFEST
 from udfs.opus.listing import UNREAD, Piece, fingerprint, manifest_batches, pieces_of
 from udfs.opus.names import valid
+from udfs.opus.paths import with_families
 
 _SHARES = 1_000_000
 _SAME_FILE = "_same_file"
@@ -43,17 +44,21 @@ def find_subtitles(
     if not sources:
         raise InputError("subtitles.sources is empty: name a folder of .xml, .srt or .vtt files, or an OPUS zip")
     unique = list(dict.fromkeys(map(valid, sources)))
-    pieces = [piece for source in unique for piece in _pieces(source, languages, spark)]
-    listed = _with_unique_paths(_listed(spark, pieces, list(languages), release_default), unique).persist()
+    asked = with_families(languages)
+    pieces = [piece for source in unique for piece in _pieces(source, asked, spark)]
+    listed = _with_unique_paths(_listed(spark, pieces, asked, release_default), unique).persist()
     chosen_ones = in_chosen_languages(listed, languages).rows
     found = {row.source for row in chosen_ones.select("source").distinct().collect()}
     for source in unique:
         if source not in found:
             unread = listed.where(F.startswith("fault", F.lit(UNREAD)) & (F.col("source") == source))
             names = [row.source_path for row in unread.select("source_path").limit(_MOST_NAMED).collect()]
+            named = listed.where((F.col("source") == source) & F.col("language").isNotNull() & F.col("fault").isNull())
+            others = [row.language for row in named.select("language").distinct().sort("language").limit(9).collect()]
             listed.unpersist()
             chosen = f" in {', '.join(languages)}" if languages else ""
-            raise InputError(f"no .xml, .srt or .vtt file{chosen} under {source}: {_cure(names, source)}")
+            there = f" (its files are in {', '.join(others)})" if others else ""
+            raise InputError(f"no .xml, .srt or .vtt file{chosen} under {source}: {_cure(names, source)}{there}")
     return listed.where(f"{_SAME_FILE} = 1").select(*MANIFEST.columns)
 
 
@@ -73,7 +78,8 @@ def in_chosen_languages(listed: DataFrame, languages: Sequence[str]) -> Outcome:
 
     Of OPUS's folders of other languages only the folder comes here, and its files are not counted.
     """
-    foreign = F.col("language").isNotNull() & ~F.col("language").isin(*languages) if languages else F.lit(False)
+    asked = with_families(languages)
+    foreign = F.col("language").isNotNull() & ~F.col("language").isin(*asked) if asked else F.lit(False)
     foreign = foreign & F.col("fault").isNull()
     unread = F.coalesce(F.startswith("fault", F.lit(UNREAD)), F.lit(False))
     folder = is_folder()
@@ -130,7 +136,7 @@ def wanted(
     """
     asked = F.col("source").isin(*map(valid, sources)) & in_film_sample(F.col("movie_id"), sample)
     if languages:
-        asked &= F.col("language").isNull() | F.col("language").isin(*languages)
+        asked &= F.col("language").isNull() | F.col("language").isin(*with_families(languages))
     return listed.where(asked & in_years(F.col("directory_year"), years) & F.col("fault").isNull())
 
 
@@ -169,7 +175,7 @@ def sources_fingerprint(sources: Sequence[str], languages: Sequence[str]) -> str
     It runs on the driver, lists one folder at a time, and opens no file.
     """
     unique = dict.fromkeys(map(valid, sources))
-    text = "\n".join(f"{source}\t{fingerprint(source, languages)}" for source in unique)
+    text = "\n".join(f"{source}\t{fingerprint(source, with_families(languages))}" for source in unique)
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 

@@ -360,9 +360,12 @@ class Listing(Part):
 
     @field_validator("languages", mode="before")
     @classmethod
-    def norwegian(cls, languages: Any) -> Any:
-        """Return ``no`` for the false that YAML reads from it."""
-        return ["no" if code is False else code for code in languages] if isinstance(languages, list) else languages
+    def as_in_opus(cls, languages: Any) -> Any:
+        """Return ``pt_br`` for ``pt-BR``, and ``no`` for the false that YAML reads from it."""
+        if not isinstance(languages, list | tuple):
+            return languages
+        codes = ["no" if code is False else code for code in languages]
+        return [code.lower().replace("-", "_") if isinstance(code, str) else code for code in codes]
 
     @field_validator("years")
     @classmethod

@@ -38,7 +38,7 @@ def _shrinkage(
 @stage(
     reads=(WITHDRAWN,),
     writes=MANIFEST,
-    version=7,
+    version=8,
     fingerprint=_fingerprint,
     loss_guard=_shrinkage,
     places=("subtitles.sources",),
@@ -66,7 +66,8 @@ def _copies_marked(found: DataFrame, sources: Sources) -> DataFrame:
     reads=(MANIFEST,),
     writes=FILES,
     quarantine=QUARANTINE,
-    version=9,
+    version=10,
+    input_guard=ingest.unusable_source,
     incremental=Incremental(
         "source_path",
         "sum(bytes) / 1e6",

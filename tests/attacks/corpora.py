@@ -12,6 +12,7 @@ from tests.benchmarks.reading import MANIFEST, SCHEMA
 from udfs.opus.batches import parsed_batches
 from udfs.opus.files import Caps
 from udfs.opus.listing import UNREAD, list_piece, pieces_of
+from udfs.opus.paths import with_families
 
 CAPS = Caps(max_bytes=8 << 20, max_ratio=200)
 Row = dict[str, Any]
@@ -55,13 +56,14 @@ def reading_of(source: Path, caps: Caps = CAPS, pieces: int = 1, languages: Sequ
 
 def reading_of_source(source: str, caps: Caps = CAPS, pieces: int = 1, languages: Sequence[str] = ("en",)) -> Reading:
     """List and read a source as the settings name it."""
+    asked = with_families(languages)
     found = [
         dict(zip(MANIFEST, row, strict=True))
-        for piece in pieces_of(source, languages, pieces)
-        for row in list_piece(piece, languages, "v2018")
+        for piece in pieces_of(source, asked, pieces)
+        for row in list_piece(piece, asked, "v2018")
     ]
     meant = [row for row in found if not (row["fault"] or "").startswith(UNREAD)]
-    listed = [row for row in meant if row["fault"] or row["language"] in (None, *languages) or not languages]
+    listed = [row for row in meant if row["fault"] or row["language"] in (None, *asked) or not languages]
     given = pa.RecordBatch.from_pylist(listed, MANIFEST_SCHEMA)
     batches = parsed_batches(iter([given]), SCHEMA, caps, True, 64 << 20, languages)
     read = [row for batch in batches for row in batch.to_pylist()]

@@ -145,6 +145,28 @@ def test_growth_moves_and_bad_new_files_are_no_loss(spark: SparkSession, setting
     }
 
 
+def test_a_source_of_which_nothing_can_be_read_stops_the_run(spark: SparkSession, tmp_path: Path) -> None:
+    for name, content in (("good/a.en.srt", srt("film")), ("bad/b.en.srt", b""), ("bad/c.zip", b"PK\5\6" + b"\0" * 18)):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_bytes(content)
+    (tmp_path / "es").mkdir()
+    spanish = (
+        "He caminado por esta orilla todas las mañanas desde que la tormenta se llevó el viejo muelle, y nada más. "
+    )
+    (tmp_path / "es" / "d.srt").write_bytes(srt(spanish, 4))
+    sources = [str(tmp_path / name) for name in ("good", "bad")]
+    settings = settings_of(tmp_path / "lake", tmp_path, **{"subtitles.sources": sources})
+    with pytest.raises(InputError, match=r"no file of .*bad could be read: b.en.srt is empty .*mend its 2 files"):
+        run_stages(spark, settings, CHAIN, [])
+    assert rows(spark, settings)["subtitles.quarantine"] == 2
+    (tmp_path / "bad" / "e.en.srt").write_bytes(srt("another"))
+    run_stages(spark, settings, CHAIN, [])
+    assert PipelineContext(spark, settings).log.state("ingest_subtitles") == "done"
+    other = settings_of(tmp_path / "other", tmp_path / "es")
+    with pytest.raises(InputError, match=r"no file is in a language of subtitles\.languages"):
+        run_stages(spark, other, CHAIN, [])
+
+
 @pytest.mark.parametrize(
     "values",
     [

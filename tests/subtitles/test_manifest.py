@@ -18,6 +18,7 @@ from etl.subtitles.manifest import (
     wanted,
 )
 from jobs.subtitles.ingest import find_subtitles as stage
+from udfs.opus.local_folders import HIDDEN
 
 XML = b"<document><s><w>a</w></s></document>"
 
@@ -61,6 +62,7 @@ def test_folders_and_zips_are_listed_and_languages_chosen_by_path(spark: SparkSe
     dropped = outcome.dropped.where("reason = 'unknown_format'").collect()
     assert {(row.id, row.detail) for row in dropped} == {
         ("xml/en/1999/10/readme.txt", "files ending in .txt are not read"),
+        *((name, HIDDEN) for name in ("xml/en/1999/10/.6.xml", ".git")),
         ("more.zip!INFO", "its name has no ending"),
     }
     rows = listed.where(READ).collect()
@@ -104,6 +106,9 @@ def test_same_path_in_two_sources_stays_two_files(spark: SparkSession, tmp_path:
 
 def test_wrong_sources_are_named_with_the_cure(spark: SparkSession, tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
+    (tmp_path / "others").mkdir()
+    for name in ("a.fr.srt", "b.pt-BR.srt"):
+        (tmp_path / "others" / name).write_bytes(b"x")
     for name, file in (("lyrics", "a.lrc"), ("moses", "OpenSubtitles.en-fr.ids"), ("tmx", "en-fr.tmx.gz")):
         (tmp_path / name).mkdir()
         (tmp_path / name / file).write_bytes(b"x")
@@ -113,6 +118,7 @@ def test_wrong_sources_are_named_with_the_cure(spark: SparkSession, tmp_path: Pa
         "Moses and TMX downloads of OPUS": [str(tmp_path / "tmx")],
         "does not exist": [str(tmp_path / "gone")],
         "no .xml, .srt or .vtt file in en": [str(tmp_path / "empty")],
+        "its files are in fr, pt_br": [str(tmp_path / "others")],
         "cannot be listed": ["nowhere://x/y"],
         "is empty": [],
     }

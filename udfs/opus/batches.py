@@ -14,7 +14,7 @@ from udfs.opus.archives import RangeReader, member_end, ranges, read_member
 from udfs.opus.cue_forms import is_ttml
 from udfs.opus.files import Caps, UnreadableError, open_container, read_plain, refuse_other_kinds, unpack
 from udfs.opus.guard import guarded
-from udfs.opus.languages import FEWEST_LETTERS, LOOKED_AT, SURE, contradicts, language_of
+from udfs.opus.languages import FEWEST_LETTERS, LOOKED_AT, SURE, contradicts, language_of, spread
 from udfs.opus.parser import Subtitles, parse_subtitles
 from udfs.opus.paths import is_plain_text, language_code
 from udfs.opus.plain_text import parse_plain_text
@@ -170,8 +170,7 @@ def _language_of_xml(named: str | None, file: Subtitles) -> str | None:
         UnreadableError: other_language: its text is surely in another one.
     """
     said = named or language_code(file.language_name)
-    lines = file.sentences.text
-    text = "\n".join(lines[:: max(1, lines.nbytes // LOOKED_AT)].to_pylist())
+    text = spread(file.sentences.text.to_pylist(), LOOKED_AT)
     found, probability = language_of(text)
     if said is None:
         said = found if probability >= SURE and sum(map(str.isalpha, text)) >= FEWEST_LETTERS else None

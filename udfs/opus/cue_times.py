@@ -9,17 +9,20 @@ _DASHES = r"[-=\u2010-\u2015\u2212]"
 _ARROW = rf"(?:{_DASHES}{{1,3}}\s{{0,3}}{_DASHES}{{0,2}}\s{{0,3}}>{{1,2}}|>{{2}}|[{_ARROWS}])"
 _FRACTION = r"(?:\s?[.,:;]\s?[0-9]{1,6}|\s[0-9]{3})"
 _CLOCK = (
-    rf"-?\s?[0-9]{{1,3}}\s?:\s?[0-9]{{1,2}}\s?:\s?[0-9]{{1,2}}{_FRACTION}?"
+    rf"-?\s?[0-9]{{1,3}}\s?:\s?[0-9]{{1,2}}\s?:\s?[0-9]{{1,2}}(?:{_FRACTION}|(?![^\W\d_]))"
     r"|-?[0-9]{1,3}\s?:\s?[0-9]{1,2}(?:\s?[.,]\s?[0-9]{1,6})?"
     r"|-?[0-9]{1,2}[.;][0-9]{2}[.;][0-9]{2}[.,;][0-9]{1,3}"
 )
 _INDEX = r"(?:#?([0-9]{1,7})\s{1,8}(?=[-0-9]))?"
-_TIMES = re.compile(rf"\s*{_INDEX}({_CLOCK})\s{{0,40}}{_ARROW}\s{{0,40}}({_CLOCK})(?![0-9:])(.*)")
+_TIMES = re.compile(rf"\s*{_INDEX}({_CLOCK})\s{{0,40}}{_ARROW}\s{{0,40}}({_CLOCK})[:;]?(?![0-9:])(.*)")
 _WITHOUT_ARROW = re.compile(
     rf"\s*{_INDEX}([0-9]{{1,3}}:[0-9]{{2}}:[0-9]{{2}}[.,][0-9]{{1,3}})\s{{0,9}}(?:{_DASHES}{{1,3}}|,|\s)"
     r"\s{0,9}([0-9]{1,3}:[0-9]{2}:[0-9]{2}[.,][0-9]{1,3})()\s*"
 )
 _BROKEN = re.compile(rf"\s*{_INDEX}(-?[0-9:.,;\s-]{{0,30}}?)\s{{0,40}}{_ARROW}\s{{0,40}}(-?[0-9:.,;]{{0,30}})(.*)")
+_GARBLED = re.compile(r"\s*()(\S{0,30}[0-9]:[0-9]{2}\S{0,30})\s{0,40}-->\s{0,40}(\S{0,30}[0-9]:[0-9]{2}\S{0,30})(.*)")
+"""Times with other signs in them than times have."""
+_OTHER_SIGN = re.compile(r"[^-0-9:.,;\s]")
 _PARTS = re.compile(r"[0-9]+")
 _SIGNS = re.compile("[:.,;]")
 _SETTING = re.compile(
@@ -121,7 +124,7 @@ def _clock(text: str) -> str:
 
 
 def _broken_times(plain: str, follows_index: bool) -> Times | None:
-    match = _BROKEN.fullmatch(plain)
+    match = _GARBLED.fullmatch(plain) or _BROKEN.fullmatch(plain)
     if match is None:
         return None
     signs = max(len(_SIGNS.findall(match[2])), len(_SIGNS.findall(match[3]))) if match[2] or match[3] else 0
@@ -129,7 +132,8 @@ def _broken_times(plain: str, follows_index: bool) -> Times | None:
     if signs < 2 and not (follows_index and (nothing or match[2].strip()[:1].isdigit())):
         return None
     index = int(match[1]) if match[1] else None
-    return Times(index, _clock(match[2]), _clock(match[3]), match[4].strip(), False, understood=False)
+    start, end = ("" if _OTHER_SIGN.search(match[place]) else _clock(match[place]) for place in (2, 3))
+    return Times(index, start, end, match[4].strip(), False, understood=False)
 
 
 def _plain(line: str) -> str:
@@ -137,7 +141,7 @@ def _plain(line: str) -> str:
     line = line.replace("&gt;", ">")
     if line.isascii():
         return line
-    line = unicodedata.normalize("NFKC", line.replace("\u2236", ":"))
+    line = unicodedata.normalize("NFKC", line.replace("\u2236", ":")).replace("\u3002", ".")
     return "".join(
         str(unicodedata.digit(sign)) if sign.isdigit() and not sign.isascii() and sign.isdecimal() else sign
         for sign in line

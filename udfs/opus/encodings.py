@@ -97,6 +97,10 @@ _MARKS_OF_TEXT = (
 )
 
 
+_ONLY_MARKS = re.compile(f"[\0-\x7f{_MARKS_OF_TEXT}]*")
+"""Text whose only signs beyond ASCII are no letters, which most pages have at the same places."""
+
+
 @dataclass(frozen=True)
 class Decoded:
     """A plain file's text.
@@ -135,13 +139,38 @@ def as_text(data: bytes, language: str | None) -> Decoded:
         wide = _wide_codec(data)
         if wide is not None:
             return _replaced(data, wide, 0.9)
+        if not data.strip(b"\0"):
+            raise UnreadableError("bad_encoding", "nothing but zero bytes: the copy is damaged; get the file again")
         if 100 * data.count(b"\0") > len(data):
             raise UnreadableError("bad_encoding", "zero bytes, and no byte order mark; save the file in UTF-8")
+    if (shifted := _utf7(data)) is not None:
+        return shifted
     try:
         return _once(Decoded(data.decode(), _UTF_8, 1.0))
     except UnicodeDecodeError:
         damaged = _damaged_utf8(data)
     return damaged or _by_page(data, language)
+
+
+_SHIFTED = re.compile(rb"\+[A-Za-z0-9+/]{3,}(?:-|(?![A-Za-z0-9+/=]))")
+_UTF7_MARK = re.compile(rb"\+/v[89+/]-?")
+
+
+def _utf7(data: bytes) -> Decoded | None:
+    """Return the text of UTF-7, which is ASCII with letters beyond it as ``+AOk-``; None for other files."""
+    found = _SHIFTED.findall(data) if data.isascii() and b"+" in data else []
+    if not found:
+        return None
+    try:
+        signs = b"-".join([*found, b""]).decode("utf-7")
+        text = data.decode("utf-7")
+    except UnicodeDecodeError:
+        return None
+    beyond = [sign for sign in signs if not sign.isascii()]
+    likely = all(sign < "\u0250" or "\u2010" <= sign <= "\u2044" for sign in beyond) or len(found) > 2
+    if _UTF7_MARK.match(data) is None and not (likely and len(beyond) >= len(found)):
+        return None
+    return Decoded(text.removeprefix("\ufeff"), "utf-7", 0.9)
 
 
 _AS_WINDOWS = {ord(bytes([code]).decode("cp1252", "ignore") or chr(code)): code for code in range(0x80, 0x100)}
@@ -181,7 +210,10 @@ def _replaced(data: bytes, codec: str, confidence: float) -> Decoded:
 
 
 def _wide_codec(data: bytes) -> str | None:
-    """Return the form of UTF-16 in which every other byte is mostly zero, as it is in Latin text; None for neither."""
+    """Return the form of UTF-16 that has ``-->`` or, as Latin text, zero in most other bytes; None for neither."""
+    arrow = data.find("-->".encode("utf-16-le")[:-1])
+    if arrow >= 0:
+        return "utf-16-be" if arrow % 2 else "utf-16-le"
     half = max(len(data) // 2, 1)
     odd = data[1::2].count(0) / half
     even = data[::2].count(0) / half
@@ -213,6 +245,8 @@ def _by_page(data: bytes, language: str | None) -> Decoded:
     """Decode by a page of the language in which nearly all is letters, else by the page that a detector finds."""
     hinted = _pages_of(language)
     sample = _sample(data)
+    if _ONLY_MARKS.fullmatch(sample.decode("cp1252", "replace")):
+        return _by_codec(data, "cp1252", 0.9)
     fits = {page: _fit(sample, page) for page in hinted}
     if language == "en" and _share_of_high(data) > _MOST_HIGH_IN_ENGLISH:
         fits = {}

@@ -62,6 +62,10 @@ class Caps:
 
 _KINDS = (
     (b"PK\x03\x04", "a zip"),
+    (b"PK\x05\x06", "an empty zip"),
+    (b"\x1f\x8b", "a gzip archive"),
+    (b"\x28\xb5\x2f\xfd", "a zstd archive"),
+    (b"MSCF", "a cabinet archive"),
     (b"Rar!", "a RAR archive"),
     (b"7z\xbc\xaf", "a 7z archive"),
     (b"BZh", "a bzip2 archive"),
@@ -76,16 +80,37 @@ _KINDS = (
     (b"\xff\xd8\xff", "a picture"),
     (b"GIF8", "a picture"),
     (b"SQLite format", "a database"),
+    (b"RIFF", "a film or sound"),
+    (b"ID3", "sound"),
+    (b"OggS", "a film or sound"),
+    (b"MZ", "a program"),
+    (b"\x7fELF", "a program"),
+    (b"\0\x05\x16\x07", "what macOS notes about a file (AppleDouble)"),
+    (b"bplist00", "settings of macOS"),
+    (b"L\0\0\0\x01\x14\x02\0", "a shortcut of Windows"),
+    (b"version https://git-lfs", "a pointer of Git LFS, not the file itself: run git lfs pull"),
 )
+_LATER = ((4, b"ftyp", "a film (MP4)"), (257, b"ustar", "a tar archive"))
+"""Kinds that show behind their beginning."""
 _TIMED = re.compile(rb"[0-9]:[0-9]{2}.{1,10}-->|<[Ss][Yy][Nn][Cc]")
 _PAGE = re.compile(rb"(?i)\s*(?:<!doctype html|<html|<head>)")
 
 
+_SHORT = frozenset([b"PG", b"MZ", b"ID3", b"RIFF", b"OggS", b"MSCF"])
+"""What text may begin with, too: a file of another kind has a zero byte soon."""
+
+
+def kind_of(data: bytes) -> str | None:
+    """Return the kind of a file that is no text, by its first bytes; None for others."""
+    for magic, kind in _KINDS:
+        if data.startswith(magic) and (magic not in _SHORT or b"\0" in data[:64]):
+            return kind
+    return next((kind for at, magic, kind in _LATER if data.startswith(magic, at)), None)
+
+
 def refuse_other_kinds(data: bytes) -> None:
     """Raise ``not_subtitles`` for the content of a file of another kind, whatever its name says."""
-    kind = next(
-        (kind for magic, kind in _KINDS if data.startswith(magic) and (magic != b"PG" or b"\0" in data[:16])), None
-    )
+    kind = kind_of(data)
     if kind is None and _PAGE.match(data[:1000].removeprefix(b"\xef\xbb\xbf")) and not _TIMED.search(data):
         kind = "a page of the web"
     if kind is not None:
@@ -171,7 +196,8 @@ def unpack(stored: bytes, gzipped: bool, caps: Caps) -> bytes:
     if stored[:2] == _GZIP_MAGIC:
         data = gunzip(stored, caps)
     elif gzipped:
-        raise UnreadableError("bad_gzip", f"no gzip magic, starts with {stored[:8]!r}")
+        kind = kind_of(stored) or "no gzip archive"
+        raise UnreadableError("bad_gzip", f"the file is {kind}, despite its name, and begins with {stored[:8]!r}")
     else:
         data = stored
     caps.check(len(stored), len(data))

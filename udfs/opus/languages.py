@@ -21,7 +21,7 @@ _ALIKE = (
     {"cs", "sk"},
     {"id", "ms"},
     {"es", "gl", "ca", "pt", "pt_br"},
-    {"zh_cn", "zh_tw"},
+    {"zh_cn", "zh_tw", "zh"},
     {"ru", "uk", "be", "bg", "mk"},
     {"fa", "ar", "ur"},
     {"hi", "mr", "ne"},
@@ -89,6 +89,8 @@ _LABELS = [
     "vi",
     "zh",
 ]
+_ONE_SPOKEN = ({"pt", "pt_br"}, {"bs", "hr", "sr"}, {"id", "ms"})
+"""Codes that a text does not tell apart, however long it is."""
 LOOKED_AT = 2_000
 """Characters of a film by which its language is told."""
 SURE = 0.99
@@ -120,6 +122,17 @@ def spread(lines: Sequence[str], characters: int) -> str:
 def are_alike(one: str, other: str) -> bool:
     """Return whether a short text does not tell two languages apart."""
     return any({one, other} <= group for group in _ALIKE)
+
+
+def as_asked(found: str | None, named: str | None, languages: Sequence[str]) -> str | None:
+    """Return the code of a text's language that its name or ``languages`` have, where a text does not tell: ``pt_br``.
+
+    A name without a region, ``zh``, gets that of the text.
+    """
+    if named is not None:
+        return found if found is not None and found.partition("_")[0] == named else named
+    group: set[str] = next((group for group in _ONE_SPOKEN if found in group), set())
+    return found if found in languages else next((code for code in languages if code in group), found)
 
 
 def likelier(text: str, one: str, other: str) -> str:

@@ -18,8 +18,8 @@ from typing import Any
 import pyarrow as pa
 from pyarrow import fs
 
-from udfs.opus.files import container_uri, filesystem, one_line, open_container
-from udfs.opus.local_folders import ListedFile, LocalFolder
+from udfs.opus.files import container_uri, filesystem, kind_of, one_line, open_container, read_up_to
+from udfs.opus.local_folders import HIDDEN, UNREAD, ListedFile, LocalFolder
 from udfs.opus.names import escaped, name_bytes, readable
 from udfs.opus.paths import (
     is_hidden,
@@ -36,7 +36,6 @@ _BATCH = 10_000
 _ZIP_MARK = re.compile(r"(?i)(\.zip)!")
 _ENDING = re.compile(r"(?:\.tar|\.srt|\.tmx)?\.[^./!]{1,12}$", re.IGNORECASE)
 _ARCHIVE = re.compile(r"(?i)\.(?:rar|7z|tar|tgz|tbz2?|txz|bz2|xz|zst|lzma|gz|cab|iso)$")
-UNREAD = "unknown_format"
 _NAMELESS = "(without a name)"
 Row = tuple[Any, ...]
 
@@ -114,12 +113,19 @@ def _inside(files: fs.FileSystem, root: str, folder: str) -> tuple[list[ListedFi
         found, folders = LocalFolder.of(name_bytes(root), name_bytes(folder)).inside()
         return found, [readable(inner.path) for inner in folders]
     inside = files.get_file_info(fs.FileSelector(folder))
-    return [_remote(info) for info in inside if info.type == fs.FileType.File], [
+    return [_remote(info) for info in inside if _is_listed(info)], [
         info.path for info in inside if info.type == fs.FileType.Directory and not info.base_name.startswith(".")
     ]
 
 
+def _is_listed(info: fs.FileInfo) -> bool:
+    """Return whether a store's entry is listed as a file: a file, or a hidden folder, which is not looked into."""
+    return bool(info.type == fs.FileType.File or info.base_name.startswith("."))
+
+
 def _remote(info: fs.FileInfo) -> ListedFile:
+    if info.type == fs.FileType.Directory:
+        return ListedFile(info.path, 0, "hidden", f"{UNREAD}: {HIDDEN}", folder=True)
     return ListedFile(info.path, info.size, f"{info.size}-{info.mtime_ns}")
 
 
@@ -140,7 +146,7 @@ def _files(piece: Piece) -> tuple[str, list[ListedFile]]:
         found = list(folder.below()) if piece.kind == "tree" else folder.inside()[0]
     else:
         below = files.get_file_info(fs.FileSelector(piece.path, recursive=piece.kind == "tree"))
-        found = [_remote(info) for info in below if info.type == fs.FileType.File]
+        found = [_remote(info) for info in below if _is_listed(info)]
     return root, sorted(found, key=lambda one: one.path)
 
 
@@ -158,8 +164,6 @@ def list_piece(piece: Piece, languages: Sequence[str], release_default: str) -> 
     folders: set[str] = set()
     for found in files:
         inside = found.path[len(root) :].lstrip("/") or found.path.rpartition("/")[2]
-        if any(part.startswith(".") for part in inside.split("/")):
-            continue
         # A folder whose name ends in ".zip!" would look like a zip, whose members follow the mark.
         shown = _ZIP_MARK.sub(rf"\1{escaped('!')}", inside)
         try:
@@ -221,10 +225,11 @@ def _rows(
     """
     root, inside, shown = place
     for name, unique, member in _entries(source, inside, found):
+        in_zip = member is not None and unique != ""
         above = f"{shown}!" if unique else ""
         folders = name if found.folder else name.rpartition("/")[0]
         folder = read_folder(above or f"{root}/", folders)
-        fault = (member.fault if member else found.fault) or _unread(name)
+        fault = (member.fault if member else found.fault) or _unread(name, in_zip)
         # A bad zip may hold the languages asked for, and the path of an unsafe member says nothing.
         unknown = fault is not None and (is_zip_name(name) or is_unsafe(name))
         upload, film, language = upload_of(f"{inside}/{name}" if unique else name, folder)
@@ -260,19 +265,23 @@ def _entries(source: str, inside: str, found: ListedFile) -> Iterator[tuple[str,
 
     A zip that cannot be listed to its end gives one entry for the rest: its own name, and a member with the fault.
     """
-    if found.fault or not is_zip_name(inside):
+    if found.fault or not is_zip_name(inside) or is_hidden(inside):
         yield inside, "", None
         return
     names: set[str] = set()
+    fault = "empty: the zip holds no file"
     try:
         with open_container(source, container_uri(source, found.path)) as file:
             for member in members(file):
                 name = member.name or _NAMELESS
                 if not _is_copy_of_macos(name):
                     yield name, _unique(name, names), member
-        return
+        if names:
+            return
     except zipfile.BadZipFile as error:
         fault = f"bad_zip: {error}"
+        if not names and (kind := _kind(source, found)):
+            fault = f"not_subtitles: the file is {kind}, despite its name"
     except OSError as error:
         fault = f"unreadable: {type(error).__name__}: {error.strerror or error}"
     except Exception as error:
@@ -286,10 +295,18 @@ def _is_copy_of_macos(name: str) -> bool:
     return "__MACOSX" in folders and last.startswith("._")
 
 
-def _unread(name: str) -> str | None:
+def _kind(source: str, found: ListedFile) -> str | None:
+    """Return what a file that is no zip is, by its first bytes."""
+    with open_container(source, container_uri(source, found.path)) as file:
+        return kind_of(read_up_to(file, 512))
+
+
+def _unread(name: str, in_zip: bool) -> str | None:
     """Return why a file of this name is not read; None for one that is."""
     if is_hidden(name):
-        return f"{UNREAD}: hidden files and folders, whose names begin with a full stop, are not read"
+        return f"{UNREAD}: {HIDDEN}"
+    if is_zip_name(name) and in_zip:
+        return f"{UNREAD}: an archive in an archive is not unpacked; unpack it into the source"
     if is_subtitle_name(name) or is_zip_name(name):
         return None
     ending = _ENDING.search(name)

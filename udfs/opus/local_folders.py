@@ -9,6 +9,9 @@ from dataclasses import dataclass
 from udfs.opus.names import readable
 from udfs.opus.paths import is_subtitle_name, is_zip_name
 
+UNREAD = "unknown_format"
+HIDDEN = "hidden files and folders, whose names begin with a full stop, are not read"
+_LISTED_ELSEWHERE = "a link to a folder of this source, or above it; its files are listed where they are"
 _CLOSED = frozenset({errno.EACCES, errno.EPERM, errno.ENOTDIR, errno.ELOOP, errno.ENAMETOOLONG})
 
 
@@ -54,7 +57,7 @@ class LocalFolder:
         return folder
 
     def _child(self, name: bytes, linked: bool) -> "LocalFolder | None":
-        """Return a folder in this one; None if it is listed where it is, or contains this one."""
+        """Return a folder in this one; None for a link to one that is listed where it is, or that has the source."""
         path = os.path.join(self.path, name)  # noqa: PTH118 - pathlib has no bytes
         if not linked:
             real = os.path.join(self.real, name)  # noqa: PTH118
@@ -65,7 +68,10 @@ class LocalFolder:
         return LocalFolder(path, real, (*self.entered, real))
 
     def inside(self) -> tuple[list[ListedFile], list["LocalFolder"]]:
-        """Return the files and the folders in this one, without hidden ones, by name.
+        """Return the files and the folders in this one, by name.
+
+        Folders that are not looked into, which are hidden ones and links to folders that are listed elsewhere, are
+        files with a fault.
 
         Raises:
             OSError: The disk or mount has an error; a folder that may not be read is a fault.
@@ -83,13 +89,15 @@ class LocalFolder:
         files = []
         folders = []
         for entry in named:
-            if entry.name.startswith(b"."):
-                continue
-            folder = self._child(entry.name, entry.is_symlink()) if _is_folder(entry) else None
-            if folder is not None:
+            if not _is_folder(entry):
+                if (found := _found(entry)) is not None:
+                    files.append(found)
+            elif entry.name.startswith(b"."):
+                files.append(ListedFile(readable(entry.path), 0, "hidden", f"{UNREAD}: {HIDDEN}", folder=True))
+            elif (folder := self._child(entry.name, entry.is_symlink())) is not None:
                 folders.append(folder)
-            elif (found := _found(entry)) is not None:
-                files.append(found)
+            elif entry.is_symlink():
+                files.append(ListedFile(readable(entry.path), 0, "link", f"{UNREAD}: {_LISTED_ELSEWHERE}", folder=True))
         return files, folders
 
     def below(self) -> Iterator[ListedFile]:
@@ -102,8 +110,8 @@ class LocalFolder:
 
 
 def _is_listed_in(above: bytes, real: bytes) -> bool:
-    """Return whether a real path is listed as part of an entered folder, which hidden folders are not."""
-    if real == above:
+    """Return whether a real path holds an entered folder, or is listed as part of it, which hidden folders are not."""
+    if above == real or above.startswith(real.rstrip(b"/") + b"/"):
         return True
     start = above.rstrip(b"/") + b"/"
     return real.startswith(start) and b"/." not in b"/" + real[len(start) :]
@@ -117,7 +125,7 @@ def _is_folder(entry: os.DirEntry[bytes]) -> bool:
 
 
 def _found(entry: os.DirEntry[bytes]) -> ListedFile | None:
-    """Return the file of an entry; None for folders and for other things that are not named as sources."""
+    """Return the file of an entry that is no folder, or what stands in its place; None if it has vanished."""
     name = readable(entry.name)
     wanted = is_subtitle_name(name) or is_zip_name(name)
     path = readable(entry.path)
@@ -125,15 +133,15 @@ def _found(entry: os.DirEntry[bytes]) -> ListedFile | None:
         info = entry.stat()
     except OSError as error:
         is_link = entry.is_symlink()
-        if (error.errno == errno.ENOENT and not is_link) or not (wanted or (is_link and "." not in name)):
+        if error.errno == errno.ENOENT and not is_link:
             return None
-        what = "link to nothing: " if is_link else ""
+        if not wanted and (not is_link or "." in name):
+            return ListedFile(path, 0, f"error-{error.errno}")
+        what = "a link that leads nowhere: " if is_link else ""
         return ListedFile(
             path, 0, f"error-{error.errno}", f"unreadable: {what}{type(error).__name__}: {error.strerror}"
         )
     if stat.S_ISREG(info.st_mode):
         return ListedFile(path, info.st_size, f"{info.st_size}-{info.st_mtime_ns}")
-    if stat.S_ISDIR(info.st_mode) or not wanted:
-        return None
     kind = "named pipe" if stat.S_ISFIFO(info.st_mode) else "socket" if stat.S_ISSOCK(info.st_mode) else "device"
-    return ListedFile(path, 0, kind, f"not_a_file: a {kind}")
+    return ListedFile(path, 0, kind, f"not_a_file: a {kind}" if wanted else f"{UNREAD}: a {kind}, not a file")

@@ -1,6 +1,7 @@
 """Language, year, film, upload and release from paths in an OPUS tree."""
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -100,8 +101,9 @@ _THREE_LETTERS = dict(
         "bre:br",
         "bul:bg",
         "cat:ca",
-        "chi:zh_cn",
-        "zho:zh_cn",
+        "chi:zh",
+        "zho:zh",
+        "cmn:zh",
         "chs:zh_cn",
         "cht:zh_tw",
         "hrv:hr",
@@ -169,13 +171,15 @@ _THREE_LETTERS = dict(
         "vie:vi",
     ]
 )
-_REGIONS = {"pt_br": "pt_br", "zh_tw": "zh_tw", "zh_hk": "zh_tw", "zh_hant": "zh_tw", "zh_mo": "zh_tw"}
+_REGIONS = {"pt_br": "pt_br"}
+_REGIONS |= dict.fromkeys(("zh_cn", "zh_sg", "zh_hans"), "zh_cn")
+_REGIONS |= dict.fromkeys(("zh_tw", "zh_hk", "zh_hant", "zh_mo"), "zh_tw")
 _OTHER_CODES = {
     "nb": "no",
     "nn": "no",
     "iw": "he",
     "in": "id",
-    "zh": "zh_cn",
+    "zh": "zh",
     "pb": "pt_br",
     "cn": "zh_cn",
     "gr": "el",
@@ -207,14 +211,15 @@ _OWN_NAMES = {
     "\u0627\u0644\u0639\u0631\u0628\u064a\u0629": "ar",
     "\u65e5\u672c\u8a9e": "ja",
     "\ud55c\uad6d\uc5b4": "ko",
-    "\u4e2d\u6587": "zh_cn",
+    "\u4e2d\u6587": "zh",
+    "chinese": "zh",
     "\u0939\u093f\u0928\u094d\u0926\u0940": "hi",
     "brazilian": "pt_br",
     "simplified chinese": "zh_cn",
     "traditional chinese": "zh_tw",
     "latin american spanish": "es",
     "castilian": "es",
-    "mandarin": "zh_cn",
+    "mandarin": "zh",
     "flemish": "nl",
 }
 _NAMES = {name: code for name, code in LANGUAGE_CODES.items() if len(name) > 3} | _OWN_NAMES
@@ -283,6 +288,14 @@ def is_subtitle_name(path: str) -> bool:
     A part ``..`` is rejected elsewhere.
     """
     return _ENDING.search(path) is not None and not is_hidden(path)
+
+
+def with_families(languages: Sequence[str]) -> list[str]:
+    """Return the codes of files that languages ask for: ``zh`` is Chinese of any region, and its regions may be
+    called ``zh``; what the text of such a file is in decides then."""
+    chinese = ("zh", "zh_cn", "zh_tw")
+    added = chinese if "zh" in languages else ("zh",) if {*chinese}.intersection(languages) else ()
+    return list(dict.fromkeys([*languages, *added]))
 
 
 def is_hidden(path: str) -> bool:

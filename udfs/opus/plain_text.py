@@ -11,11 +11,11 @@ from udfs.opus.cue_times import MOST_MS, clock, clock_ms
 from udfs.opus.cues import Cue, CuesOfFile, Fault, fault_rows
 from udfs.opus.encodings import as_text
 from udfs.opus.files import UnreadableError
-from udfs.opus.languages import LOOKED_AT, contradicts, language_of, spread
+from udfs.opus.languages import LOOKED_AT, as_asked, contradicts, language_of, spread
 from udfs.opus.meta import meta_columns
 from udfs.opus.normal_form import marks, normal_form
 from udfs.opus.parser import Subtitles, without_endless
-from udfs.opus.paths import spoken_language
+from udfs.opus.paths import spoken_language, with_families
 from udfs.opus.repeated_cues import spoken_cues
 from udfs.opus.sentences import TimeMark, sentences_of
 from udfs.opus.speaker_labels import begins_sentence, mark_speakers
@@ -53,6 +53,8 @@ _LONG_MS, _LONGEST_MS = 10_000, 60_000
 _RIGHT_TO_LEFT = re.compile("[\u05d0-\u05ea\u0620-\u06d3]")
 _MARKS_BEHIND = ".?!\u061f"
 _MARK_BEFORE = re.compile("([.?!\u061f]+)(?![.?!\u061f])\\s?(.*[^.?!\u061f])$")
+_DASHES = "-\u2010\u2011\u2012\u2013\u2014\u2015"
+_COMMA_BEHIND = re.compile("[,\u060c\u3001\uff0c]$")
 _MOST_SILENCE_IN_CAPITALS = 2_000
 _FEWEST_UNMARKED = 8
 _MOST_ENDED = 0.1
@@ -96,7 +98,7 @@ def parse_plain_text(data: bytes, language: str | None, languages: Sequence[str]
     ordered = _in_time_order(found.cues, quirks)
     _in_logical_order(ordered)
     sizes = Counter(cue.part for cue in ordered)
-    ordered, foreign = in_one_language(ordered, [code for code in (language, *languages) if code])
+    ordered, foreign = in_one_language(ordered, with_families([code for code in (language, *languages) if code]))
     _in_one_clock(ordered, sizes, found.faults)
     mark_speakers(ordered, language or (languages[0] if len(languages) == 1 else None))
     cues, dropped = spoken_cues(ordered)
@@ -244,17 +246,27 @@ def _sung_between(cues: list[Cue]) -> None:
 
 
 def _in_logical_order(cues: list[Cue]) -> None:
-    """Put the marks of a script from right to left behind its words, in a file that has them where they are seen."""
+    """Put marks behind the words, and dashes of speakers before them, in a script from right to left.
+
+    Some files have them where they are seen by who expects a script from left to right: marks at the start of most
+    lines, and dashes behind ends of sentences, or behind each line of a cue, and before none.
+    """
     lines = [line for cue in cues for line in cue.lines if _RIGHT_TO_LEFT.search(line)]
-    before = sum(_MARK_BEFORE.match(line) is not None for line in lines)
-    if before == 0 or 2 * before <= sum(line[-1] in _MARKS_BEHIND for line in lines):
-        return
+    before = sum((match := _MARK_BEFORE.match(line)) is not None and not match[1].startswith("..") for line in lines)
+    moved = before > 0 and 2 * before > sum(line[-1] in _MARKS_BEHIND for line in lines)
+    dashed = not any(line[0] in _DASHES for line in lines)
     for cue in cues:
+        behind = [dashed and line[-1] in _DASHES and line[-2:-1] not in _DASHES for line in cue.lines]
         for at, line in enumerate(cue.lines):
-            match = _MARK_BEFORE.match(line)
-            if match is not None and _RIGHT_TO_LEFT.search(line):
+            if not _RIGHT_TO_LEFT.search(line):
+                continue
+            match = _MARK_BEFORE.match(line) if moved else None
+            words = line[:-1].rstrip() if behind[at] else line
+            if match is not None:
                 dash = "- " if match[2].endswith("-") else ""
                 cue.lines[at] = f"{dash}{match[2].rstrip('- ')}{match[1]}"
+            elif behind[at] and (sum(behind) > 1 or words[-1:] in _MARKS_BEHIND):
+                cue.lines[at] = f"- {words}"
 
 
 def _language(
@@ -265,7 +277,7 @@ def _language(
     found, probability = language_of(text)
     if named is not None:
         if not contradicts(named, text, found, probability):
-            return named
+            return as_asked(found, named, languages)
         quirks["language_differs"] = 1
         return found
     assumed = spoken_language(in_file) or (languages[0] if len(languages) == 1 else None)
@@ -275,7 +287,7 @@ def _language(
             quirks["language_assumed" if assumed else "language_unknown"] = 1
             return assumed
     quirks["language_from_text"] = 1
-    return found
+    return as_asked(found, None, languages)
 
 
 def _without_marks(cues: list[Cue]) -> bool:
@@ -321,7 +333,13 @@ def _goes_on(last: str, part: str, word: str, before: Cue | None, cue: Cue, labe
     """Return whether a sentence goes on from one cue to the next."""
     if _ENDED.search(last[-8:]) or _SUNG.search(last):
         return False
-    if word[:1].islower() or (last.endswith("...") and part.startswith("...") and part.lstrip(". ")[:1].islower()):
+    opening = part.lstrip(". ")[:1]
+    has_case = opening.lower() != opening.upper()
+    if word[:1].islower() or (
+        last.endswith("..") and part.startswith("..") and opening.isalnum() and not opening.isupper()
+    ):
+        return True
+    if not has_case and opening.isalpha() and _COMMA_BEHIND.search(last) and not _opens_unit(part, labels):
         return True
     capitals = last.isupper() and part.isupper() and min(sum(map(str.isalpha, one)) for one in (last, part)) > 2
     if not capitals or before is None or _opens_unit(part, labels) or _SINGS.match(part):
@@ -336,13 +354,19 @@ def _gap(before: Cue, cue: Cue) -> float:
 
 
 def _labels(cues: list[Cue]) -> frozenset[str]:
-    """Return the names that open lines before a colon: all in capitals, and others that recur."""
+    """Return the names that open lines before a colon: in capitals, of one word without capitals, or that recur."""
     names = Counter(match[1] for cue in cues for line in cue.lines if ":" in line and (match := _LABEL.match(line)))
     return frozenset(
         name
         for name, times in names.items()
-        if (name.isupper() or (times >= _FEWEST_LABELS and not name[:1].islower())) and not begins_sentence(name)
+        if (name.isupper() or _is_one_word(name) or (times >= _FEWEST_LABELS and not name[:1].islower()))
+        and not begins_sentence(name)
     )
+
+
+def _is_one_word(name: str) -> bool:
+    """Return whether a name is one word of a script without capitals."""
+    return " " not in name and name.lower() == name.upper()
 
 
 def _opens_unit(line: str, labels: frozenset[str]) -> bool:

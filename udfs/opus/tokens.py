@@ -1,8 +1,18 @@
 """Sentences and tokens of plain text, in the writing of OPUS: ``don 't``, ``yes , sir ...``."""
 
 import re
+from collections.abc import Iterable
 from functools import lru_cache
 
+from udfs.opus.abbreviations import (
+    ABBREVIATIONS,
+    ABROAD,
+    BEFORE_NUMBERS,
+    BEGINNINGS,
+    NO_IS_A_WORD,
+    ONE_LETTER,
+    ORDINALS,
+)
 from udfs.opus.normal_form import marks
 
 _STRAIGHT = str.maketrans(
@@ -13,36 +23,7 @@ _STRAIGHT = str.maketrans(
     | {"\u2026": "...", "\u0085": "...", "\u00a0": " "}
 )
 """Maps typographic marks, also those of Windows-1252 decoded as Latin-1, to the ASCII that subtitles use."""
-_ENGLISH = (
-    "Mr Mrs Ms Mx Dr St Jr Sr Prof Capt Col Gen Lt Sgt Rev Mt Hon Gov Sen Rep Pres Maj Cpl Pvt Cmdr Adm Fr Insp Det "
-    "Supt Messrs Mme Mlle vs Ave Blvd"
-)
-_ABROAD = "Mr Mrs Ms Dr Jr Sr Prof Mme Mlle"
-ABBREVIATIONS = {
-    "en": _ENGLISH,
-    "de": "Hr Hrn Fr Dr Prof St Str Nr Hptm Mr Mrs ca bzw usw evtl ggf Ing Frl Kap Abs Bd Jh Mio Mrd Tel",
-    "fr": "M MM Mr Mrs Mme Mmes Mlle Dr Pr St Ste Me Mgr Cdt Cne Col Gén Lt env av boul",
-    "es": "Sr Sra Srta Sres Dr Dra Ud Uds Vd Vds D Dña Prof Lic Ing Cap Gral Cnel Sto Sta pág núm Mr Mrs",
-    "pt": "Sr Sra Srta Dr Dra Prof Profa Eng Cap Cel Gen Ten Sgt Exmo Mr Mrs D pág núm",
-    "it": "Sig Sigg Dott Dr Prof Avv Ing Arch Cap Col Gen Mons Mr Mrs pag ca",
-    "nl": "Dhr Mevr Mw Mr Dr Prof Ir Drs St Jr Sr bijv bv ca nl enz",
-    "ru": "г гг им ул стр проф акад доц тов св руб коп тыс млн т",
-    "uk": "п пп м ім вул проф акад св грн",
-    "pl": "P Dr Prof Inż Mgr Gen Płk Kpt Por Św ul np itd itp tzn ok",
-    "cs": "P Pan Dr Prof Ing Mgr Gen Plk Kpt Sv ul např atd tzv",
-    "tr": "Dr Prof Doç Av Alb Bnb Yzb Hz Sn vb vs",
-    "el": "κ κα κος Δρ Καθ Αγ οδ αρ π",
-    "ar": "د أ م",
-    "hi": "डॉ श्री प्रो पं",
-}
-"""Abbreviations by language, in any case, written with a full stop that ends no sentence.
-
-The commonest titles of English hold in all languages, because films name English people. Others are words elsewhere:
-``Sen.`` is a Turkish sentence.
-"""
-_BEFORE_NUMBERS = (
-    "No Nos Nr Núm Num Art Fig Vol Ch Pt Op p pp art n° с № vgl S Jan Feb Mar Apr Jun Jul Aug Sept Sep Oct Nov Dec"
-)
+_SPACED_ELLIPSIS = re.compile(r"(?<!\.)\.(?: \.)+(?![.\w])")
 _OPENING = "\"'(\\[\u201e\u00ab\u00bb\u00bf\u00a1"
 _CLOSING = "\"')\\]\u00bb\u00ab"
 _ENDS = ".?!\u061f\u06d4\u0964\u0965\u0589\u1362\u1367\u17d4\u104b"
@@ -64,24 +45,26 @@ _GREEK = re.compile("[\u0391-\u03ce]")
 
 
 def straight(text: str) -> str:
-    """Return a text with the quotation marks, apostrophes and dashes of ASCII."""
-    return text.translate(_STRAIGHT)
+    """Return a text with the quotation marks, apostrophes and dashes of ASCII; ``. . .`` becomes ``...``."""
+    text = text.translate(_STRAIGHT)
+    return _SPACED_ELLIPSIS.sub("...", text) if ". ." in text else text
 
 
 def split_sentences(text: str, language: str | None = None) -> list[str]:
     """Return the sentences of a text.
 
     An end mark and a blank part two before a capital, a digit, a letter of a script without capitals, or a mark of a
-    change of speaker and one of these; not after titles and initials. The end marks are those of all scripts. The wide
-    marks of Chinese and Japanese need no blank, nor do others between two words of which the second begins with a
-    capital. A Greek question ends with ``;``. An interruption (``--``) ends a sentence before another speaker's mark. A
-    dash opens one before a small letter, too, but not after an ellipsis, and within a word only in a line of dashes.
+    change of speaker and one of these; not after abbreviations, initials and ordinals. The end marks are those of all
+    scripts. The wide marks of Chinese and Japanese need no blank, nor do others between two words of which the second
+    begins with a capital. An ellipsis ends no sentence before a letter of a script without capitals. A Greek question
+    ends with ``;``. An interruption (``--``) ends a sentence before another speaker's mark. A dash opens one before a
+    small letter, too, but not after an ellipsis, and within a word only in a line of dashes.
     """
     sentences = []
     start = 0
     text = " ".join(straight(text).split())
     dashed = text.startswith("-")
-    abbreviated = _abbreviated(language)
+    code = (language or "en").partition("_")[0]
     if ";" in text and _GREEK.search(text):
         text = _GREEK_END.sub(lambda match: f"\x00{match[1]}", text)
     pattern = _END if "\x00" not in text else _GREEK_ENDS
@@ -98,7 +81,9 @@ def split_sentences(text: str, language: str | None = None) -> list[str]:
         if end[5] and opens:
             address = _ENDING_OF_ADDRESS.match(text, place) or _ADDRESS.search(text[max(start, place - 40) : place])
             opens = rest.isupper() and address is None
-        if opens and not _is_abbreviated(text, start, place, rest, abbreviated):
+        if opens and not marked and _ELLIPSIS.fullmatch(end[0]) and rest.isalpha():
+            opens = rest.lower() != rest.upper()
+        if opens and not _is_abbreviated(text, start, place, code):
             sentences.append(text[start:place])
             start = end.end()
     found = [sentence for sentence in (*sentences, text[start:]) if sentence.strip()]
@@ -108,13 +93,38 @@ def split_sentences(text: str, language: str | None = None) -> list[str]:
 _GREEK_ENDS = re.compile(rf"{_END.pattern}|(\x00;[{_CLOSING}]*)\s+(?=(?:(?:{_SPEAKER})\s?)?[{_OPENING}]*[^\W_])")
 
 
-def _is_abbreviated(text: str, start: int, end: int, following: str, abbreviated: re.Pattern[str]) -> bool:
+def _is_abbreviated(text: str, start: int, end: int, language: str) -> bool:
+    """Return whether the full stop before ``end`` is one of an abbreviation or a number and ends no sentence."""
     before = text[max(start, end - 40) : end]
-    if not before.endswith("."):
+    if not before.endswith(".") or before.endswith(".."):
         return False
-    if following.isdigit() and (_NUMBERED.search(before) is not None or before.endswith("str.")):
+    word = _WORD.match(text, end)
+    following = word[1].lower() if word is not None else ""
+    if following[:1].isdigit() and (_numbered(language).search(before) or before.endswith("str.")):
         return True
-    return abbreviated.search(before) is not None or (_DAY.search(before) and _MONTH.match(text, end)) is not None
+    never, sometimes, parts = _abbreviated(language)
+    inside = (one.span() for one in parts.finditer(text, max(start, end - 12), end + 12))
+    if never.search(before) or any(first < end < last for first, last in inside):
+        return True
+    if following in BEGINNINGS.get(language, "").split():
+        return False
+    if sometimes.search(before):
+        return True
+    letters = _INITIALS.search(before)
+    if letters is not None and len(letters[1]) == 2:
+        alone = letters[1][0] in ONE_LETTER.get(language, "") and not _INITIAL.match(text, end)
+        return not (alone or letters[1].islower() or letters[1] > _LAST_WITH_INITIALS)
+    return letters is not None or _is_ordinal(before, text[end:], language)
+
+
+def _is_ordinal(before: str, behind: str, language: str) -> bool:
+    """Return whether a number with a full stop is an ordinal: ``Der 2. Weltkrieg``, ``am 3. Mai``."""
+    if language in ORDINALS and _ROMAN.search(before):
+        return True
+    day = _DAY.search(before) is not None
+    if language == "de":
+        return _ORDINAL.search(before) is not None or (day and _MONTH.match(behind) is not None)
+    return day and language == "tr"
 
 
 def opus_tokens(sentence: str, language: str | None = None) -> str:
@@ -125,33 +135,62 @@ def opus_tokens(sentence: str, language: str | None = None) -> str:
     return " ".join(_token(language, sentence.isascii()).findall(sentence))
 
 
-@lru_cache
-def _words_of(language: str | None) -> str:
-    known = dict.fromkeys(f"{ABBREVIATIONS.get((language or 'en').partition('_')[0], '')} {_ABROAD}".split())
-    return "|".join(sorted(known, key=lambda word: (-len(word), word)))
+def _any_of(words: Iterable[str]) -> str:
+    """Return an expression of abbreviations without their last full stop, the longest first; of none it is never."""
+    found = sorted({*words} - {"|"}, key=lambda word: (-len(word), word))
+    return "|".join(re.escape(word).replace(r"\.", r"\.\s?") for word in found) or r"(?!)"
+
+
+def _words_of(language: str | None) -> list[str]:
+    return f"{ABBREVIATIONS.get((language or 'en').partition('_')[0], '')} {ABROAD}".split()
 
 
 @lru_cache
-def _abbreviated(language: str | None) -> re.Pattern[str]:
-    return re.compile(rf"(?:^|[\s\"'(\[-])(?:{_words_of(language)})\.$|(?:^|\s)(?:[^\W\d_]\.)+$", re.IGNORECASE)
+def _abbreviated(language: str) -> tuple[re.Pattern[str], re.Pattern[str], re.Pattern[str]]:
+    """Return what ends in an abbreviation that ends no sentence, or in one that may, and those of several parts."""
+    never, _, sometimes = f"{ABBREVIATIONS.get(language, '')} ".partition("|")
+    others = {*sometimes.split()}
+    kinds = ({*never.split(), *ABROAD.split()} - others, others)
+    parts = _any_of(word for word in _words_of(language) if "." in word)
+    ends = [re.compile(rf"(?:^|[\s\"'(\[-])(?:{_any_of(kind)})\.$", re.IGNORECASE) for kind in kinds]
+    return ends[0], ends[1], re.compile(rf"(?<!\w)(?:{parts})\.", re.IGNORECASE)
 
 
+_WORD = re.compile(rf"\s*[{_OPENING}]*(\w+)")
+_ELLIPSIS = re.compile(rf"\.{{2,}}[{_CLOSING}]*\s*")
+_INITIAL = re.compile(r"\s?[^\W\d_]\.")
+_INITIALS = re.compile(r"(?:^|\s)((?:[^\W\d_]\.)+)$")
+_LAST_WITH_INITIALS = "\u0e00"
+"""Scripts behind it write whole words as one sign."""
 _DAY = re.compile(r"(?:^|\s)[0-9]{1,2}\.$")
 _MONTH = re.compile(
     r"\s(?:Januar|Jänner|Februar|März|April|Mai|Juni|Juli|August|September|Oktober|November|Dezember)\b"
 )
-"""German writes the days of a month as ordinals: ``am 3. Mai``."""
-_NUMBERED = re.compile(rf"(?:^|[\s\"'(])(?:{'|'.join(_BEFORE_NUMBERS.split())})\.$", re.IGNORECASE)
+_ORDINAL = re.compile(
+    r"(?i)(?:^|\s)(?:d(?:er|ie|as|en|em|es)|am|im|zum|zur|vom|beim|[mdsk]?ein\w{0,2}|(?:ihr|unser|jed|dies)\w{0,2})"
+    r"\s[0-9]{1,2}\.$"
+)
+_ROMAN = re.compile(r"\s[IVX]{2,}\.$")
+
+
+@lru_cache
+def _numbered(language: str) -> re.Pattern[str]:
+    return re.compile(rf"(?:^|[\s\"'(])(?:{_any_of(_before_numbers(language))})\.$", re.IGNORECASE)
+
+
+def _before_numbers(language: str) -> list[str]:
+    return [*BEFORE_NUMBERS.split(), *([] if language in NO_IS_A_WORD else ["No", "Nos"])]
 
 
 @lru_cache
 def _token(language: str | None, is_ascii: bool) -> re.Pattern[str]:
     # Within ASCII there is no mark to look for, which takes most of the time.
     word = r"[^\W_]" if is_ascii else rf"(?:[^\W_]|[{marks()}\u200c\u200d\ufffd])"
-    known = _words_of(language)
-    numbered = "|".join(_BEFORE_NUMBERS.split())
+    words = _words_of(language)
+    known = _any_of(words)
+    numbered = _any_of(_before_numbers((language or "en").partition("_")[0]))
     # Most words have no full stop soon, and need not be compared with each abbreviation.
-    soon = rf"(?<!\w)(?=\S{{1,{max(map(len, f'{known}|{numbered}'.split('|')))}}}\.)"
+    soon = rf"(?<!\w)(?=\S{{1,{max(map(len, words))}}}\.)"
     return re.compile(
         rf"{soon}(?:(?:{known})\.(?![^\W_])|(?:{numbered})\.(?=\s?\d))"
         rf"|(?:[^\W\d_]\.){{2,}}(?:[^\W\d_](?![\w.]))?|(?<![\w.])[A-Z]\.[A-Z](?![\w.])|\.{{2,}}|\d+(?:[.,]\d+)*(?:st|nd|rd|th|s)?(?!{word})"

@@ -134,6 +134,33 @@ def test_every_encoding_gives_the_same_rows(form: str) -> None:
     assert rows(parsed(PLAIN.encode(form)).sentences) == EXPECTED
 
 
+@pytest.mark.parametrize("mark", [b"", b"+/v8-"])
+@pytest.mark.parametrize("said", ["Der Schlüssel. Die Tür.", "Где ключ? Я не вижу его.", "I’m here."])
+def test_utf7(said: str, mark: bytes) -> None:
+    decoded = as_text(mark + said.encode("utf-7"), None)
+    assert (decoded.text, decoded.codec) == (said, "utf-7")
+
+
+@pytest.mark.parametrize("said", ["1+1 is 2-", "A+ABC-B", "call +1-800-555", "+abcd- and +efgh-", "Type O+negative-"])
+def test_plus_signs_are_no_utf7(said: str) -> None:
+    assert as_text(said.encode(), "en").text == said
+
+
+@pytest.mark.parametrize("form", ["utf-16-le", "utf-16-be"])
+@pytest.mark.parametrize("said", ["Где ключ? " * 20, "钥匙在哪里？我找不到它。" * 9, "أين المفتاح؟ " * 20])
+def test_utf16_without_a_mark_in_any_script(form: str, said: str) -> None:
+    decoded = as_text(srt(said).encode(form), None)
+    assert (decoded.text, decoded.codec) == (srt(said), form)
+
+
+@pytest.mark.parametrize(
+    "data", [PLAIN.replace(" --> ", "\u00a0-->\u00a0").encode(form) for form in ("utf-8", "cp1252")]
+)
+@pytest.mark.parametrize("language", ["en", None])
+def test_no_break_blanks_in_time_lines(data: bytes, language: str | None) -> None:
+    assert rows(parsed(data, language).sentences) == EXPECTED
+
+
 SAID = {
     "pl": ("cp1250", "Gdzie położyłeś klucz? Nie mogę go znaleźć, a jest już późno. Weź mój płaszcz."),
     "cs": ("cp1250", "Kde je ten klíč? Nemůžu ho najít, příteli. Řekni mi, až přijdeš."),
@@ -196,6 +223,8 @@ def test_a_damaged_byte_stays_in_its_word_and_is_counted() -> None:
         ("00.00.01,000 --> 00.00.02,000", "00:00:01,000", "00:00:02,000"),
         ("00:00:01,000 --&gt; 00:00:02,000", "00:00:01,000", "00:00:02,000"),
         ("00:00:01,000 - 00:00:02,000", "00:00:01,000", "00:00:02,000"),
+        ("00:00:12,95 --> 00:00:14,0:", "00:00:12,950", "00:00:14,000"),
+        ("00:00:03\u3002500 --> 00:00:04.000", "00:00:03,500", "00:00:04,000"),
     ],
 )
 def test_times(line: str, start: str, end: str) -> None:
@@ -209,12 +238,19 @@ def test_no_times(line: str) -> None:
     assert times_of(line) is None
 
 
+@pytest.mark.parametrize("time", ["00:00:19werwer,580", "00:00:1x,000", "b00:00:19,000b"])
+def test_a_time_with_other_signs_is_a_fault_and_no_text(time: str) -> None:
+    file = parsed(srt("Who is it?", "The post.").replace("00:00:04,500", time))
+    assert file.sentences.text.to_pylist() == ["Who is it ?", "The post ."]
+    assert [fault["reason"] for fault in file.meta["faults"]] == ["time_not_understood"]  # type: ignore[attr-defined]
+
+
 def test_a_time_that_is_not_understood_is_a_fault_with_its_line_and_no_text() -> None:
     file = parsed(
         "1\n00:00:01,000 --> 00:00:02,000\nSo.\n\n2\n00:00:xx,0 --> 00:00:04,000\nNow.\n\n3\n00:00:05,000 -->\nGo.\n"
     )
     assert file.meta["faults"] == [
-        {"reason": "time_not_understood", "times": 1, "lines": [10], "example": "00:00:05,000 -->"}
+        {"reason": "time_not_understood", "times": 2, "lines": [6, 10], "example": "00:00:xx,0 --> 00:00:04,000"}
     ]
     assert file.sentences.text.to_pylist()[-1] == "Go ."
     assert rows(file.sentences)[-1][2:4] == (5000, None)
@@ -455,6 +491,12 @@ def test_scripts(language: str, text: str, expected: list[str]) -> None:
         ("Film.es-419", ("Film", "es")),
         ("Film.pt-BR", ("Film", "pt_br")),
         ("Film.zh-Hant", ("Film", "zh_tw")),
+        ("Film.zh", ("Film", "zh")),
+        ("Film.chi", ("Film", "zh")),
+        ("Film.zh-CN", ("Film", "zh_cn")),
+        ("Film.zh_hans", ("Film", "zh_cn")),
+        ("Film.chs", ("Film", "zh_cn")),
+        ("Film_Chinese", ("Film", "zh")),
         ("Film_Spanish", ("Film", "es")),
         ("Film [English]", ("Film", "en")),
         ("Film (Brazilian Portuguese)", ("Film", "pt_br")),
@@ -610,19 +652,78 @@ def test_each_row_of_the_table_of_forms_names_tests_that_exist(row: str) -> None
         assert function in {node.name for node in tree.body if isinstance(node, ast.FunctionDef)}
 
 
+TRADITIONAL, SIMPLIFIED = (f"{SAID[code][1] * 4}" for code in ("zh_tw", "zh_cn"))
+
+
+@pytest.mark.parametrize(
+    ("languages", "name", "said", "expected"),
+    [
+        (["zh"], "a.zh.srt", SIMPLIFIED, "zh_cn"),
+        (["zh"], "a.zh.srt", TRADITIONAL, "zh_tw"),
+        (["zh"], "a.zh-TW.srt", TRADITIONAL, "zh_tw"),
+        (["zh"], "a.srt", TRADITIONAL, "zh_tw"),
+        (["zh_tw"], "a.zh.srt", TRADITIONAL, "zh_tw"),
+        (["zh_cn"], "a.zh.srt", SIMPLIFIED, "zh_cn"),
+        (["zh_cn"], "a.zh-TW.srt", TRADITIONAL, None),
+        (["en"], "a.zh.srt", SIMPLIFIED, None),
+        (["pt_br"], "a.srt", "Onde está a chave? Eu não consigo achar, meu irmão. Espera por mim. " * 4, "pt_br"),
+        (["pt_br"], "a.pt-BR.srt", "Onde está a chave? Eu não consigo achar, meu irmão. " * 4, "pt_br"),
+        (["pt"], "a.srt", "Onde está a chave? Eu não consigo achar, meu irmão. Espera por mim. " * 4, "pt"),
+        (["hr"], "a.srt", "Gdje je ključ? Ne mogu ga naći, brate. Čekaj me ispred vrata, molim te. " * 4, "hr"),
+    ],
+)
+def test_languages_with_regions(
+    tmp_path: Path, languages: list[str], name: str, said: str, expected: str | None
+) -> None:
+    (tmp_path / name).write_text(srt(said), "utf-8")
+    found = [row["language"] for row in reading_of(tmp_path, languages=languages).read]
+    assert found == ([] if expected is None else [expected])
+
+
 HIDDEN = "hidden files and folders, whose names begin with a full stop, are not read"
 
 
 def test_files_that_are_not_read_are_listed_with_their_ending(tmp_path: Path) -> None:
-    for name in ("a.en.srt", "b.lrc", "c.srt.txt", "d.tar.gz", "README", ".hidden"):
+    for name in ("a.en.srt", "b.lrc", "c.srt.txt", "d.tar.gz", "README", ".hidden.srt", "._a.en.srt", ".z.zip"):
         (tmp_path / name).write_text("x")
+    (tmp_path / ".git" / "objects").mkdir(parents=True)
+    (tmp_path / "again").symlink_to(tmp_path)
+    (tmp_path / "above").symlink_to(tmp_path.parent)
+    (tmp_path / "round.lnk").symlink_to("round.lnk")
+    (tmp_path / "rar.zip").write_bytes(b"Rar!\x1a\x07\0")
+    (tmp_path / "text.zip").write_text("1\n")
+    for name in ("empty.zip", "folders.zip"):
+        with zipfile.ZipFile(tmp_path / name, "w") as archive:
+            if name == "folders.zip":
+                archive.writestr("folder/", "")
+                archive.writestr("__MACOSX/._a.srt", "x")
     with zipfile.ZipFile(tmp_path / "e.zip", "w") as archive:
-        for name in ("f.en.srt", "__MACOSX/._f.en.srt", "g.nfo", "folder/", ".h.srt", ".i/h.srt", "..\\j.srt", "..k"):
+        for name in (
+            "f.en.srt",
+            "__MACOSX/._f.en.srt",
+            "g.nfo",
+            "folder/",
+            ".h.srt",
+            ".i/h.srt",
+            "..\\j.srt",
+            "..k",
+            "m.zip",
+        ):
             archive.writestr(name, "x")
     (tmp_path / "l.zip").write_bytes(zip_of([Entry(b"", b"x")]))
     (piece,) = (piece for piece in pieces_of(str(tmp_path), ["en"], 1) if piece.kind != "other")
     found = {row[1]: row[-1] for row in list_piece(piece, ["en"], "v0")}
     assert found == {
+        **dict.fromkeys([".hidden.srt", "._a.en.srt", ".z.zip", ".git"], f"unknown_format: {HIDDEN}"),
+        **dict.fromkeys(
+            ["again", "above"],
+            "unknown_format: a link to a folder of this source, or above it; its files are listed where they are",
+        ),
+        "round.lnk": "unknown_format: files ending in .lnk are not read",
+        "rar.zip": "not_subtitles: the file is a RAR archive, despite its name",
+        "text.zip": "bad_zip: File is not a zip file",
+        **dict.fromkeys(["empty.zip", "folders.zip"], "empty: the zip holds no file"),
+        "e.zip!m.zip": "unknown_format: an archive in an archive is not unpacked; unpack it into the source",
         "README": "unknown_format: its name has no ending",
         "a.en.srt": None,
         "b.lrc": "unknown_format: files ending in .lrc are not read",
@@ -645,6 +746,14 @@ def test_files_that_are_not_read_are_listed_with_their_ending(tmp_path: Path) ->
         (b"Rar!\x1a", "a RAR archive"),
         (b"\xef\xbb\xbf<!DOCTYPE html><html><!-- x -->", "a page of the web"),
         (b"{\\rtf1 x}", "a text of a word processor (RTF)"),
+        (b"\0\0\0\x20ftypisom", "a film (MP4)"),
+        (b"a.srt".ljust(257, b"\0") + b"ustar", "a tar archive"),
+        (b"\x1f\x8b\x08", "a gzip archive"),
+        (b"PK\x05\x06" + b"\0" * 18, "an empty zip"),
+        (b"\0\x05\x16\x07\0\x02", "what macOS notes about a file (AppleDouble)"),
+        (b"version https://git-lfs.github.com/spec/v1\n", "a pointer of Git LFS"),
+        (b"ID3 is a tag, he said", None),
+        (b"MZ", None),
         (b"{1}{2}x", None),
         (b"<html>1\n00:00:01,000 --> 00:00:02,000\nx", None),
         (b"PG 13, he said", None),
