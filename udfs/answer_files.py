@@ -14,7 +14,8 @@ from typing import Any, BinaryIO, Final
 import pyarrow as pa
 
 from udfs.json_texts import JsonError, parsed_json
-from udfs.labelled_files import documents_of, rows_of
+from udfs.labelled_files import MISSING, documents_of, rows_of, whole_id
+from udfs.text_files import plain_name
 
 ANSWER_FORMAT: Final = "edos-lakehouse answers"
 COLUMNS: Final = (
@@ -30,6 +31,10 @@ COLUMNS: Final = (
     "submitted",
 )
 IDS: Final = ("batch_id", "hit_id", "item_id")
+WORKER_AND_IDS: Final = ("worker_id", *IDS)
+TRUE: Final = ("true", "on", "1", "1.0", "wahr", "vrai", "verdadero", "vero", "verdadeiro", "waar", "prawda", "истина")
+FALSE: Final = ("false", "off", "0", "0.0", "falsch", "faux", "falso", "onwaar", "fałsz", "ложь")
+"""What columns of options have, also as spreadsheets of other languages write it."""
 OTHER: Final = "Other"
 """The option that leads to all labels."""
 EXPORTS: Final = "Choose the export JSON in Label Studio, the batch results in Mechanical Turk"
@@ -194,11 +199,15 @@ def _csv_rows(name: str, stream: BinaryIO) -> Iterator[Row]:
             yield _fault("no column Input.hit_id: download the results of a batch that was made from hits.csv")
             return
         elif missing := [column for column in COLUMNS if column not in cells]:
-            yield _fault(f"no column {', '.join(missing)}. {EXPORTS}")
+            has = ", ".join(list(cells)[:8])
+            yield _fault(f"no column {', '.join(missing)}; it has {has}. {EXPORTS}")
             return
+        elif lost := [f"{name} {cells[name]}" for name in WORKER_AND_IDS if whole_id(cells[name]) is None]:
+            yield _fault(f"rounded_id: {lost[0]}: a spreadsheet made a number of it")
         else:
+            cells = cells | {name: whole_id(cells[name]) for name in WORKER_AND_IDS}
             answer = {column: _text(_unquoted(cells[column])) for column in COLUMNS if column != "position"}
-            other = (answer["other"] or "").lower() == "true"
+            other = (answer["other"] or "").lower() in TRUE
             seconds = _seconds(answer["seconds"])
             yield {**answer, "other": other, "seconds": seconds}
 
@@ -232,10 +241,10 @@ def _fields(line: Mapping[str, Any]) -> dict[str, list[str]]:
             found.update(_task_answers(cell))
         elif not parted:
             found[field] = [text] if (text := _text(cell)) else []
-        elif cell.strip().lower() in ("true", "false", "on", "off", "1", "0", ""):
-            found.setdefault(field, []).extend([option] if cell.strip().lower() in ("true", "on", "1") else [])
         else:
-            found.setdefault(field, []).append(_text(cell) or "")
+            chosen = _text(cell) or ""
+            known = chosen.lower() in (*TRUE, *FALSE, "")
+            found.setdefault(field, []).extend([option] * (chosen.lower() in TRUE) if known else [chosen])
     return found
 
 
@@ -317,11 +326,16 @@ def _fault(detail: str) -> Row:
 
 
 def _text(value: Any) -> str | None:
-    """Return a value as stripped text without control characters, of limited length; None if it is empty."""
+    """Return a value as stripped text without control characters, of limited length; None if it is empty or missing.
+
+    Blanks of any kind are plain ones.
+    """
     if value is None or isinstance(value, dict | list):
         return None
-    plain = "".join(" " if ord(character) < 32 else character for character in str(value)[:MAX_TEXT]).strip()
-    return plain or None
+    plain = "".join(
+        " " if ord(character) < 32 or character.isspace() else character for character in str(value)[:MAX_TEXT]
+    ).strip()
+    return None if not plain_name(plain) or plain.lower() in MISSING else plain
 
 
 def _seconds(value: Any) -> float | None:

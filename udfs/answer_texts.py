@@ -3,7 +3,9 @@
 Every reader of answers goes through ``answer_in``. Stored texts stay as the models gave them.
 """
 
+import json
 import re
+from html import unescape
 from typing import NamedTuple
 
 from udfs.llm_requests import continuation
@@ -64,6 +66,15 @@ _TURN_START = re.compile(
 )
 
 
+_UNSEEN = re.compile("[\u00ad\u200b\u200e\u200f\u2060\ufeff]")
+_JSON = re.compile(r"[\[{]\s*[\"'\[{]")
+_ENTITY = re.compile(r"&(?:[a-zA-Z]{2,8}|#\d{1,6}|#[xX][0-9a-fA-F]{1,5});")
+_BREAK = re.compile(r"<br\s{0,3}/?>", re.IGNORECASE)
+_BLOCK = re.compile(r"</?(?:p|div|li|ul|ol|table|thead|tbody|tr|td|th)(?:\s[^<>]{0,100})?/?>", re.IGNORECASE)
+_LINE_END = re.compile(r"(?:\\r)?\\n")
+_LINE_END_IN_JSON = re.compile(r"(?:\\\\r)?\\\\n")
+
+
 class ExtractedAnswer(NamedTuple):
     """The answer in a model's text, or why it has none.
 
@@ -93,6 +104,9 @@ def answer_in(text: str) -> ExtractedAnswer:
 
 
 def _extracted(text: str) -> ExtractedAnswer:
+    text = readable(text)
+    if not text.strip():
+        return ExtractedAnswer(None, EMPTY)
     if not _MARKS.search(text):
         return ExtractedAnswer(text)
     left, open_thought = _final_channel(text)
@@ -106,6 +120,31 @@ def _extracted(text: str) -> ExtractedAnswer:
     return ExtractedAnswer(None, (CUT_OFF if unclosed else NO_ANSWER) if thought else EMPTY, thought)
 
 
+def readable(text: str) -> str:
+    """Return a text that a model or its server has packed once too often as it was meant.
+
+    Removed are unseen characters, and the quotes of a text that is one JSON string. Characters and line ends that are
+    written as in HTML or JSON (``&quot;``, ``<br>``, a backslash and an n) become what they stand for, and those within
+    JSON or within a line become blanks.
+    """
+    text = _UNSEEN.sub("", text)
+    body = text.strip()
+    if "\\" in body and body[0] == body[-1] == '"':
+        try:
+            inside = json.loads(body, strict=False)
+        except (ValueError, RecursionError):
+            inside = None
+        text = inside if isinstance(inside, str) else text
+    in_json = _JSON.search(text) is not None
+    if "&" in text:
+        quote = '\\"' if in_json else '"'
+        text = _ENTITY.sub(lambda one: quote if unescape(one[0]) == '"' else unescape(one[0]), text)
+    line_end = " " if in_json or "\n" in text.strip() else "\n"
+    if "<" in text:
+        text = _BLOCK.sub(" " if in_json else "\n", _BREAK.sub(line_end, text))
+    return _LINE_END_IN_JSON.sub(" ", text) if in_json else _LINE_END.sub(line_end, text)
+
+
 def whole_answer(answer_start: str, text: str) -> ExtractedAnswer:
     """Return the answer with its dictated start, which a model that has thought first may repeat or go on from."""
     said = answer_in(text)
@@ -113,7 +152,7 @@ def whole_answer(answer_start: str, text: str) -> ExtractedAnswer:
         return said
     if answer_start and said.text.lstrip().lower().startswith(answer_start.lower()):
         return said
-    rest = continuation(said.text, answer_start) if said.thought else said.text
+    rest = said.text if said.text == text else continuation(said.text, answer_start)
     return said._replace(text=f"{answer_start}{rest}")
 
 

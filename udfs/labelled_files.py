@@ -6,21 +6,28 @@ of them wins unseen.
 """
 
 import json
+import re
 import zlib
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from typing import Any, BinaryIO, Final, TextIO
 
 from udfs.csv_records import Records
 from udfs.json_texts import JsonError, list_elements, parsed_json
-from udfs.text_files import FileError, Row, fault_of, lines_of, opened, shown
+from udfs.text_files import FileError, Row, fault_of, lines_of, opened, plain_name, shown
 
 MAX_DOCUMENT: Final = 256 << 20
 """Greatest number of characters of a file that is one JSON document."""
 MAX_COLUMNS: Final = 2_000
 _PACKED: Final = (OSError, EOFError, zlib.error)
+_NUMBER: Final = re.compile(r"(?:'|=\")?(?P<first>\d)(?:[.,](?P<rest>\d{1,20}))?[eE]\+?(?P<power>\d{1,3})\"?")
+_WHOLE: Final = re.compile(r"=\"(?P<quoted>[^\"]*)\"|(?P<whole>\d+)\.0+")
+MISSING: Final = frozenset(
+    ("nan", "-nan", "nat", "<na>", "null", "#n/a", "n/a", "#na", "#name?", "#value!", "#ref!", "#num!", "#null!")
+)
+"""What spreadsheets and pandas write in lower case for a cell without a value, beside nothing."""
 
 
-def rows_of(name: str, stream: BinaryIO, columns: Collection[str] = ()) -> Iterator[Row]:
+def rows_of(name: str, stream: BinaryIO, columns: Collection[str] = (), ids: Collection[str] = ()) -> Iterator[Row]:
     """Yield the rows of a labelled file as dicts of strings. Files of unknown endings are read as CSV.
 
     Args:
@@ -28,7 +35,34 @@ def rows_of(name: str, stream: BinaryIO, columns: Collection[str] = ()) -> Itera
         stream: its content.
         columns: required columns. A CSV file without one is a fault, and so is a JSON object. With none, all are used:
             a row whose columns of one name differ is a fault.
+        ids: columns of ids: each is read by `whole_id`; a row with one that has lost digits is a fault.
     """
+    for row in _rows_of(name, stream, columns):
+        known = {column: row.value[column] for column in ids if row.fault is None and column in row.value}
+        whole = {column: whole_id(cell) for column, cell in known.items()}
+        lost = next((column for column, cell in whole.items() if cell is None), None)
+        if lost is not None:
+            yield Row(row.line, None, "rounded_id", shown(f"{lost} {known[lost]}: a spreadsheet made a number of it"))
+        else:
+            yield row._replace(value=row.value | whole) if whole else row
+
+
+def whole_id(cell: str) -> str | None:
+    """Return an id as it was before a spreadsheet or pandas made a number of it; None where digits are lost.
+
+    ``1.09012E+05`` has all digits of 109012, ``1.09E+05`` has not. ``="109012"`` and ``109012.0`` are 109012.
+    """
+    number = _NUMBER.fullmatch(cell.strip())
+    if number is not None and ("." in cell or "," in cell or "+" in cell):
+        rest, power = number["rest"] or "", int(number["power"])
+        return None if len(rest) < power or rest[power:].strip("0") else number["first"] + rest[:power]
+    whole = _WHOLE.fullmatch(cell.strip())
+    if whole is not None:
+        return whole["quoted"] if whole["whole"] is None else whole["whole"]
+    return "" if cell.strip().lower() in MISSING else cell
+
+
+def _rows_of(name: str, stream: BinaryIO, columns: Collection[str]) -> Iterator[Row]:
     form = name.lower().removesuffix(".gz")
     if not form.endswith((".json", ".jsonl", ".ndjson")):
         yield from _guarded(lambda: _csv_rows(name, stream, columns))
@@ -38,10 +72,15 @@ def rows_of(name: str, stream: BinaryIO, columns: Collection[str] = ()) -> Itera
             yield row
         elif not isinstance(row.value, dict):
             yield Row(row.line, None, "no_object", shown(str(row.value)))
-        elif missing := [column for column in columns if column not in row.value]:
-            yield Row(row.line, None, "no_column", ", ".join(missing))
+        elif missing := [column for column in columns if column not in (names := [*map(plain_name, row.value)])]:
+            yield Row(row.line, None, "no_column", _lacking(missing, names))
         else:
-            yield Row(row.line, {key: _cell(value) for key, value in row.value.items()})
+            yield Row(row.line, {plain_name(key): _cell(value) for key, value in row.value.items()})
+
+
+def _lacking(missing: Sequence[str], names: Iterable[str]) -> str:
+    """Return which columns are not there, and which are."""
+    return shown(f"{', '.join(missing)}; it has {', '.join(filter(None, names)) or 'none'}")
 
 
 def texts_of(name: str, stream: BinaryIO) -> Iterator[Row]:
@@ -141,11 +180,11 @@ def _header(records: Records, columns: Collection[str]) -> list[str]:
         row = records.read(None)
     if row is None or row.fault is not None:
         raise FileError("no_header", row.detail if row else "the file is empty")
-    names = [name.strip() for name in row.value]
+    names = [plain_name(name) for name in row.value]
     if len(names) > MAX_COLUMNS:
         raise FileError("no_header", f"{len(names)} columns")
     if missing := [column for column in columns if column not in names]:
-        raise FileError("no_column", ", ".join(missing))
+        raise FileError("no_column", _lacking(missing, names))
     if repeated := [column for column in columns if names.count(column) > 1]:
         raise FileError("repeated_column", ", ".join(repeated))
     return names

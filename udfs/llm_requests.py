@@ -18,6 +18,8 @@ TEMPLATE = "template_hash"
 """Column beside them: the version of the words that the prompt is made of."""
 
 
+NOT_CONTINUED = "not continued"
+"""Value of ``answer_start`` in the stored parameters of a server that does not continue the start of an answer."""
 UNAVAILABLE = "unavailable: "
 """Start of the error of a request that was not answered because the model was not available."""
 
@@ -88,24 +90,51 @@ def continuation(text: str, answer_start: str, continues: bool = True) -> str:
     """
     if not answer_start or not text:
         return text
-    start = r"[\s*_`]*".join(re.escape(part) for part in re.findall(r"\w+|[^\w\s]", answer_start))
-    repeated = re.match(rf"[\s*_`\"“]*{start}(?!\w)[*_`]*", text, re.IGNORECASE)
+    text = text.lstrip("\ufeff\u200b")
+    repeated = _repeated(text, answer_start)
     if repeated is not None:
         return text[repeated.end() :]
     if continues:
-        return f"\n{text.lstrip()}" if _begins_anew(text, answer_start) else text
+        return f"\n{text.lstrip()}" if begins_anew(text, answer_start) else text
     goes_on = re.match(r"[\s*_`\"”]*(?:[:=,|(\[–—-]|\d*[.,]?\d)", text) is not None
-    anew = re.match(r"\s*(?:\d{1,2}[.):]\s|[-*•]\s*[^\W\d])", text) is not None
+    anew = re.match(r"\s*(?:\d{1,2}[.):]\s|[-*•]\s*[^\W\d])", text) or begins_anew(text, answer_start)
     return text if goes_on and not anew else f"\n{text.lstrip()}"
 
 
-def _begins_anew(text: str, answer_start: str) -> bool:
-    """Return whether a text numbers its first entry as the start has numbered its own.
+def _repeated(text: str, answer_start: str) -> re.Match[str] | None:
+    start = r"[\s*_`]*".join(re.escape(part) for part in re.findall(r"\w+|[^\w\s]", answer_start))
+    return re.match(rf"[\s*_`\"“]*{start}(?!\w)[*_`]*", text, re.IGNORECASE)
+
+
+_FIRST_ENTRY = re.compile(
+    r"[\s>*_`\"“#]*\(?\d{1,2}[.):]\s*[*_`\"“(\[]*[^\W\d]"
+    r"|\s*\|[^|\n]{0,40}[^\W\d][^|\n]{0,40}\|"
+    r"|(?:\s*\n)?(?:[-•–*]\s+)?[*_`\"“(\[]*[^\W\d][\w'’ -]{0,40}?[*_`\"”)\]]*(?:\s*[:=(\[|–—-]\s*|\s+)[*_~]*[.,]?\d"
+)
+"""An entry of a list with its number, as a row of a table, or as a label with its level."""
+_LEVEL = re.compile(r"[\s*_`\"”]*[:=,(\[–—-]*\s*[*_]*[.,]?\d")
+
+
+def begins_anew(text: str, answer_start: str) -> bool:
+    """Return whether a text begins with a first entry of its own, although the start of the answer has one.
 
     Some servers do not continue a message, whatever they were told, and answer from the beginning.
     """
-    number = re.match(r"\s*(\d{1,2})[.)]", answer_start)
-    return number is not None and re.match(rf"[\s*_`\"“]*{number[1]}[.)]\s*[*_`\"“]*[^\W\d]", text) is not None
+    return re.match(r"\s*\d{1,2}[.)]", answer_start) is not None and _FIRST_ENTRY.match(text) is not None
+
+
+def goes_on(text: str, answer_start: str) -> bool | None:
+    """Return whether a text goes on from the start of an answer, which has an entry's number; None: it does not show.
+
+    Args:
+        text: the model's text. One that repeats the start does not show it.
+        answer_start: the start that the request dictates.
+    """
+    if re.match(r"\s*\d{1,2}[.)]", answer_start) is None or _repeated(text, answer_start):
+        return None
+    if begins_anew(text, answer_start) or re.match(r"[\s*_`#>]*[A-Z{|]", text):
+        return False
+    return True if _LEVEL.match(text) else None
 
 
 def seed_of(request: Request) -> int:

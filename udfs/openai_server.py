@@ -9,9 +9,12 @@ from urllib.parse import urlsplit
 from conf.errors import InputError
 from conf.llm_settings import ANY_JSON, DecodingSettings, ServerSettings
 from conf.redaction import without_secrets_of_the_run, without_user_info
+from udfs.answer_texts import answer_in
 from udfs.failures import REFUSED, error_line, untrusted
-from udfs.llm_requests import Answer, Request, continuation, seed_of
+from udfs.llm_requests import Answer, Request, continuation, goes_on, seed_of
 
+BROKEN_OFF = ("error", "abort", "aborted", "cancelled", "canceled")
+"""Reasons to finish of a text that is no whole answer."""
 FAULTY = (400, 413, 422)
 """Statuses of a faulty request. Its row gets the error, and the other requests continue."""
 _ERROR_NAMES = ("message", "detail", "reason", "code", "type")
@@ -20,6 +23,8 @@ PENALISED_TOKENS = 1 << 16
 
 -1, which older versions take for all, is refused by newer ones.
 """
+TOLD_BY = 3
+"""Answers that begin anew by which a server is known not to continue a message, if none goes on."""
 MOST_REASON = 300
 MOST_CHARACTERS = 1_000_000
 """Maximum length of an answer, far above any setting."""
@@ -41,6 +46,8 @@ class OpenAIServer:
         self.settings = settings
         self._key = key
         self._counts_tokens = settings.dialect != "openai"
+        self._went_on = False
+        self._began_anew = 0
 
     @cached_property
     def _client(self) -> Any:
@@ -109,15 +116,18 @@ class OpenAIServer:
     def _ask(self, request: Request, decoding: DecodingSettings) -> Answer:
         omitted = self.settings.omitted
         tokens = self._tokens_of(request, decoding)
+        continues = self._continues
         fields = {"model": self.name, **request_fields(request, decoding, omitted, tokens)}
-        more = {**extra_fields(request, decoding, self.settings.dialect, omitted), **self._further}
+        more = {**extra_fields(request, decoding, self.settings.dialect, omitted, continues), **self._further}
         fields |= {"extra_body": more} if more else {}
         if decoding.chat:
-            messages = chat_messages(request, self._continues)
+            messages = chat_messages(request, continues)
             response = self._client.chat.completions.create(messages=messages, **fields)
         else:
             response = self._client.completions.create(prompt=request.prompt + request.answer_start, **fields)
-        answer = read_answer(response, decoding.chat, request.answer_start, self._continues or not decoding.chat)
+        answer = read_answer(response, decoding.chat, request.answer_start, continues or not decoding.chat)
+        if decoding.chat and continues and request.answer_start and answer.text:
+            self._learn(content_text(response.choices[0].message.content), request.answer_start)
         # A server may echo the request's headers.
         text = None if answer.text is None else without_secrets_of_the_run(answer.text, self._key)
         ended = None if answer.finish_reason is None else untrusted(answer.finish_reason, self._key)
@@ -154,10 +164,21 @@ class OpenAIServer:
         found: dict[str, Any] = json.loads(self.settings.extra_fields or "{}")
         return found
 
+    def _learn(self, text: str, answer_start: str) -> None:
+        """Note whether an answer went on from its start, without its thought."""
+        went_on = goes_on(answer_in(text).text or "", answer_start)
+        self._went_on = self._went_on or went_on is True
+        self._began_anew += went_on is False
+
+    @property
+    def answers_anew(self) -> bool:
+        """Whether the server has not gone on from the start of any of its first answers; it gets none from then on."""
+        return self._began_anew >= TOLD_BY and not self._went_on
+
     @property
     def _continues(self) -> bool:
         """Whether the server continues a message. OpenAI's own servers answer anew."""
-        return self.settings.dialect != "openai"
+        return self.settings.dialect != "openai" and not self.answers_anew
 
     @property
     def _place(self) -> str:
@@ -238,7 +259,9 @@ def read_answer(response: Any, chat: bool, answer_start: str, continues: bool = 
         raise ValueError("no choice in it")
     text = content_text(choice.message.content) if chat else choice.text
     refusal = getattr(choice.message, "refusal", None) if chat else None
-    if not text and (refusal or choice.finish_reason == "content_filter"):
+    if choice.finish_reason in BROKEN_OFF:
+        return Answer(None, error=f"the server broke the answer off (finish_reason {choice.finish_reason})")
+    if choice.finish_reason == "content_filter" or (not text and refusal):
         return Answer(None, error=f"{REFUSED}{refusal if isinstance(refusal, str) else 'content_filter'}")
     if text is not None and not isinstance(text, str):
         raise TypeError(f"its text is {type(text).__name__}")
@@ -280,7 +303,7 @@ def _server_error(response: Any) -> str | None:
 
 
 def extra_fields(
-    request: Request, decoding: DecodingSettings, dialect: str, omitted: Sequence[str] = ()
+    request: Request, decoding: DecodingSettings, dialect: str, omitted: Sequence[str] = (), continues: bool = True
 ) -> Mapping[str, Any]:
     """Return the fields of the server's dialect beyond OpenAI's; some servers refuse unknown fields.
 
@@ -296,7 +319,7 @@ def extra_fields(
         fields["repeat_last_n"] = PENALISED_TOKENS
     if dialect == "llama.cpp" and decoding.temperature > 0:  # its own defaults are 40 and 0.05
         fields |= {"top_k": 0, "min_p": 0}
-    if dialect == "vllm" and decoding.chat and request.answer_start:
+    if dialect == "vllm" and decoding.chat and request.answer_start and continues:
         fields |= {"continue_final_message": True, "add_generation_prompt": False}
     if decoding.response_format is not None:
         fields["response_format"] = response_format(decoding.response_format)

@@ -142,7 +142,12 @@ def json_lines(spark: SparkSession, files: NamedFiles | Sequence[str], ddl: str)
 
 
 def labelled_rows(
-    spark: SparkSession, paths: Sequence[str], columns: Sequence[str], setting: str, optional: Sequence[str] = ()
+    spark: SparkSession,
+    paths: Sequence[str],
+    columns: Sequence[str],
+    setting: str,
+    optional: Sequence[str] = (),
+    ids: Sequence[str] = (),
 ) -> Outcome:
     """Read the rows of labelled files (``ROWS``), each file by its own header.
 
@@ -150,6 +155,7 @@ def labelled_rows(
         paths: files and folders; other files of a folder are skipped.
         columns, optional: columns to read, as strings. Optional ones are null in rows without them.
         setting: the setting that names the paths.
+        ids: those of the columns that are ids, see `udfs.labelled_files.whole_id`.
 
     Returns:
         Outcome of the columns, and ``place``, ``<file>:<line>``. The unit is the row. Files and rows that cannot be
@@ -162,7 +168,7 @@ def labelled_rows(
     names = ["unit", "place", "fault", "detail", *columns, *optional]
     schema = pa.schema([(name, pa.string()) for name in names])
     ddl = ", ".join(f"`{name}` string" for name in names)
-    read = read_files(spark, files, partial(_flat_rows, columns=tuple(columns)), schema, ddl).cache()
+    read = read_files(spark, files, partial(_flat_rows, columns=tuple(columns), ids=tuple(ids)), schema, ddl).cache()
     rows_in = read.where("unit = 'row'").count()
     units = F.when(F.col("unit") == "row", 1).otherwise(0).cast("bigint").alias("units")
     faults = read.where(F.col("fault").isNotNull())
@@ -171,8 +177,8 @@ def labelled_rows(
     return files.with_skipped(Outcome(rows, dropped, rows_in=rows_in), spark)
 
 
-def _flat_rows(name: str, stream: BinaryIO, columns: Collection[str]) -> Iterator[dict[str, Any]]:
-    for row in rows_of(name, stream, columns):
+def _flat_rows(name: str, stream: BinaryIO, columns: Collection[str], ids: Collection[str]) -> Iterator[dict[str, Any]]:
+    for row in rows_of(name, stream, columns, ids):
         unit, place = ("row", f"{name}:{row.line}") if row.line else ("file", name)
         fields = {"unit": unit, "place": place, "fault": row.fault, "detail": row.detail}
         yield fields | {column: cell or None for column, cell in (row.value or {}).items()}

@@ -72,7 +72,8 @@ def read_released(spark: SparkSession, paths: Sequence[str], setting: str) -> Ou
     for form in FORMS:
         own = [path for path, its in forms.items() if its == form]
         if own:
-            read = labelled_rows(spark, own, form.columns, setting)
+            ids = tuple(filter(None, (COMMON[0], form.matched_id)))
+            read = labelled_rows(spark, own, form.columns, setting, ids=ids)
             rows = rows.unionByName(released_rows(read.rows, form))
             rows_in = rows_in + (read.rows_in or 0)
             dropped = dropped.unionByName(read.dropped) if read.dropped is not None else dropped

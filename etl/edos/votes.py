@@ -3,6 +3,7 @@
 The unit is a turn with its history, (dialogue_id, turn). A dialogue can occur several times, cut at different turns.
 """
 
+import re
 from collections.abc import Sequence
 
 from pyspark.sql import Column, DataFrame, Window
@@ -10,16 +11,30 @@ from pyspark.sql import functions as F
 
 from etl.edos.labelled_rows import unit_id
 from etl.pipeline.outcome import Outcome, dropped_columns
+from udfs.labelled_files import MISSING
 
 ANSWERS = ("Worker 1 answer", "Worker 2 answer", "Worker 3 answer")
 VOTE_COLUMNS = ("Index", "DialogID", "Dialog", *ANSWERS)
 """The columns of the released file of worker answers that are read. The agreed emotion is computed again."""
+VOTE_IDS = ("DialogID",)
+BLANK = r"[\s\p{Z}\p{Cc}]"
+"""A blank of any kind, for Java: its ``\\s`` has no NBSP."""
+LINE_BREAK = (
+    r"(?:\r\n?|[\n\x0B\f\u0085\u2028\u2029]|\\r\\n|\\[rnN]|_x000[DdAa]_|&#(?:10|13|x0?[AaDd]);"
+    r"|(?i:(?:<|&lt;)/?(?:br|p|div|li)\s?/?(?:>|&gt;)))"
+)
+"""An end of a line within a cell, for Java: of any system, of HTML, and as it is escaped in tables."""
+NO_WORD = ("none", "na", "-", "--")
+"""Cells without an answer, unless it is a label or an own word ``None (Other)``."""
+MOST_SEVERAL = 500
+"""Characters of an answer in which several options are looked for."""
 
 
 def normalised_answer(answer: Column) -> Column:
-    """Return an answer in lower case, without the mark ` (Other)` and outer blanks; null if it is empty."""
-    plain = F.regexp_replace(F.lower(answer), r"(?<!\s)\s*\(other\)\s*$", "")
-    return F.nullif(F.trim(F.regexp_replace(plain, r"\s+", " ")), F.lit(""))
+    """Return an answer in lower case, without the mark ` (Other)` and outer blanks; null if it is empty or missing."""
+    seen = F.trim(F.regexp_replace(F.regexp_replace(F.lower(answer), r"\p{Cf}+", ""), rf"{BLANK}+", " "))
+    plain = F.trim(F.regexp_replace(seen, r" ?\(other\)$", ""))
+    return F.when((plain != "") & ~seen.isin(*MISSING), plain)
 
 
 def several_options(answer: Column, labels: Sequence[str]) -> Column:
@@ -27,17 +42,27 @@ def several_options(answer: Column, labels: Sequence[str]) -> Column:
 
     Two labels that a worker wrote as an own word, ``angry, annoyed (Other)``, are one answer.
     """
-    own = F.lower(F.coalesce(answer, F.lit(""))).rlike(r"\(other\)\s*$")
-    parts = F.transform(F.split(F.coalesce(answer, F.lit("")), r"[|;,/]"), normalised_answer)
-    known = F.size(F.filter(parts, lambda part: part.isin(*labels)))
-    return ~own & (F.size(parts) > 1) & (F.contains(answer, F.lit("|")) | (known == F.size(parts)))
+    given = F.left(F.coalesce(answer, F.lit("")), F.lit(MOST_SEVERAL))
+    own = F.lower(given).rlike(rf"\(other\){BLANK}*$")
+    parts = F.transform(F.split(given, rf"\||{LINE_BREAK}"), normalised_answer)
+    known = F.exists(parts, lambda part: part.isin(*labels))
+    one = "|".join(sorted(map(re.escape, labels), key=len, reverse=True))
+    between = rf"(?:{LINE_BREAK}|[^\p{{L}}\p{{N}}]|\b(?:and|or)\b)++"
+    only_labels = F.lower(given).rlike(rf"(?i)^(?:{between})?(?:{one})(?:{between}(?:{one}))+(?:{between})?$")
+    several = only_labels | ((F.size(parts) > 1) & (F.contains(given, F.lit("|")) | known))
+    return several & ~own & ~F.coalesce(normalised_answer(given).isin(*labels), F.lit(False))
 
 
 def dialogue_turns(cell: Column) -> Column:
-    """Split a released dialogue cell into turns, one per line, without blank lines and the prefixes `- ` and `- - `."""
-    lines = F.split(F.coalesce(cell, F.lit("")), r"\r?\n")
-    bare = F.transform(lines, lambda line: F.trim(F.regexp_replace(line, r"^\s*(?:-\s+)++", "")))
-    return F.filter(bare, lambda line: line != "")
+    """Split a released dialogue cell into turns, one per line, without blank lines and the prefixes `- ` and `- - `.
+
+    A cell that is missing (``nan``, ``#NAME?``) has none.
+    """
+    lines = F.split(F.coalesce(cell, F.lit("")), LINE_BREAK)
+    ends = rf"^{BLANK}*+(?:-{BLANK}++)*+|(?<!{BLANK}){BLANK}++$"
+    bare = F.transform(lines, lambda line: F.regexp_replace(line, ends, ""))
+    missing = F.lower(F.trim(cell)).isin(*MISSING)
+    return F.filter(bare, lambda line: (line != "") & ~F.coalesce(missing, F.lit(False)))
 
 
 def answers_from_votes(votes: DataFrame, labels: Sequence[str], source: str) -> Outcome:
@@ -79,9 +104,11 @@ def answers_from_votes(votes: DataFrame, labels: Sequence[str], source: str) -> 
         (F.col("position") + 1).cast("string").alias("worker_id"),
         "answer",
         normalised_answer(F.col("answer")).alias("given"),
-        F.coalesce(F.col("answer").rlike(r"(?i)\(other\)\s*$"), F.lit(False)).alias("specified"),
+        F.coalesce(F.col("answer").rlike(rf"(?i)\(other\){BLANK}*$"), F.lit(False)).alias("specified"),
         F.nullif("band", F.lit("")).alias("band"),
     )
+    no_word = F.col("given").isin(*(word for word in NO_WORD if word not in labels)) & ~F.col("specified")
+    answers = answers.withColumn("given", F.when(~no_word, F.col("given")))
     answers = answers.withColumn("fault", F.coalesce("fault", F.when(F.col("given").isNull(), F.lit("no_answer"))))
     several = F.when(several_options(F.col("answer"), labels), F.lit("several_options"))
     answers = answers.withColumn("fault", F.coalesce("fault", several))

@@ -62,7 +62,7 @@ _PLACEHOLDER = re.compile(
 )
 
 
-_WIDE = str.maketrans("（）：，；＝～【】", "():,;=~[]")
+_WIDE = str.maketrans("（）：，；＝～【】％．０１２３４５６７８９", "():,;=~[]%.0123456789")
 _NEXT_NUMBER = re.compile(r"(?<=[.!?)\"”»\]\d,;])[ \t]+\(?(?P<number>\d{1,2})[.)][ \t]+(?=\S)")
 _NUMBER = re.compile(r"[ \t]*\(?(?P<number>\d{1,2})[.)][ \t]+(?=\S)")
 

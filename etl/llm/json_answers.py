@@ -12,8 +12,10 @@ from typing import Any
 
 MOST_CHARACTERS = 20_000
 
-_FENCE = re.compile(r"```[ \t]*(?:json[c5l]?|javascript|js|python)?[ \t]*\n?(.*?)(?:```|\Z)", re.DOTALL | re.IGNORECASE)
+_FENCE = re.compile(r"(?:```|~~~)[ \t]*(?:json[c5l]?|javascript|js|python)?[ \t]*\n?", re.IGNORECASE)
+_QUOTED = re.compile(r"(?<=[\[{,:])(\s*)([\"'])(.{0,2000}?)\2(?=\s*(?:[,:}\]]|\Z))", re.DOTALL)
 _START = re.compile(r"[\[{](?=\s*[\"'{\[“])")
+_LINE = re.compile(r"\\n|\\(?=[\"'])")
 _TRAILING_COMMA = re.compile(r",(?=\s*[\]}])")
 _COMMENT = re.compile(r"^[^\S\n]*+//.*$|(?<=[,{\[\]}\"\d])[ \t]*//[^\n\"]{0,400}+$", re.MULTILINE)
 _CURLY = str.maketrans({"“": '"', "”": '"', "„": '"'})
@@ -40,23 +42,25 @@ PROSE = [
     "content",
     "result",
 ]
+_REMARK = re.compile(r"expl|reason|why|note|remark|comment|change|raison|grund|motiv|razon|thought|removed|step|lang")
+"""Within a key, in several languages: of a remark about the answer."""
 _UNCHANGED = ["unchanged", "no_change", "no_changes", "no_changes_needed"]
 
 
 def json_value(answer: str) -> Any:
     """Return the JSON value of an answer, or a list of several; None for an answer that is not JSON.
 
-    A value that does not end is closed after its last complete element. Python's quotes, curly quotes, comments and
-    trailing commas are accepted.
+    A value that does not end is closed after its last complete element. Python's quotes, curly quotes, quotes within
+    quotes, comments and trailing commas are accepted.
     """
     answer = answer[:MOST_CHARACTERS]
     if "{" not in answer and "[" not in answer:
         return None
-    for body in _FENCE.findall(answer) if "```" in answer else ():
-        value = _values(body.strip(), fenced=True)
-        if value is not None:
-            return value
-    return _values(answer.strip(), fenced=False)
+    fence = _FENCE.search(answer)
+    before = _START.search(answer, 0, fence.start()) if fence else None
+    within = before is not None and fence is not None and _decoded(answer, before.start())[1] > fence.start()
+    value = None if fence is None or within else _values(answer[fence.end() :], fenced=True)
+    return _values(answer.strip(), fenced=False) if value is None else value
 
 
 def json_records(answer: str) -> list[Any] | None:
@@ -87,7 +91,8 @@ def prose_of(value: Any) -> tuple[str, bool]:
     if isinstance(text, list):
         text = " ".join(one for one in text if isinstance(one, str))
     if text is None:
-        text = max((one for one in record.values() if isinstance(one, str)), key=len, default="")
+        texts = [one for key, one in record.items() if isinstance(one, str) and not _REMARK.search(key_of(key))]
+        text = texts[0] if len(texts) == 1 else ""
     return str(text), same and not str(text).strip()
 
 
@@ -95,12 +100,14 @@ def _values(text: str, fenced: bool) -> Any:
     found: list[Any] = []
     place = 0
     outside = ""
+    whole = True
     for _ in range(MOST_STARTS):
         start = _START.search(text, place)
         if start is None:
             break
-        value, end = _decoded(text, start.start())
+        value, end = _decoded(text, start.start(), requoted=whole)
         if value is None:
+            whole = False
             outside += text[place : start.end()]
             place = start.end()
             continue
@@ -122,10 +129,17 @@ def _is_answer(found: Sequence[Any], outside: str) -> bool:
     return len(found) == 1 and len(found[0]) > 1 and len(_ITEM.findall(outside)) < 2
 
 
-def _decoded(text: str, start: int) -> tuple[Any, int]:
-    """Return the list or object that begins at a place, and its end; (None, start) if there is none."""
+def _decoded(text: str, start: int, requoted: bool = False) -> tuple[Any, int]:
+    """Return the list or object that begins at a place, and its end; (None, start) if there is none.
+
+    Args:
+        requoted: whether quotes within quotes are looked for, which takes time.
+    """
     end, closed = _end_of(text, start)
-    for part in (text[start:end], _TRAILING_COMMA.sub("", _COMMENT.sub("", text[start:end].translate(_CURLY)))):
+    lenient = _TRAILING_COMMA.sub("", _COMMENT.sub("", text[start:end].translate(_CURLY)))
+    parts = [text[start:end], lenient]
+    parts += [_QUOTED.sub(lambda one: one[1] + json.dumps(_LINE.sub(" ", one[3])), lenient)] if requoted else []
+    for part in parts:
         if not closed:
             part = _closed(part)
         for read in (lambda one: json.loads(one, strict=False), ast.literal_eval):

@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 
 from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
 
 from conf.llm_settings import LlmSettings
 from conf.model_settings import LabelPrecision
@@ -17,7 +18,7 @@ from etl.pipeline.stages import Declare, Incremental, RowAccounting, Stage, Unit
 from etl.pipeline.tables import Table
 from udfs.failures import DEVICE_FAULT, REFUSED
 from udfs.llm_kinds import kind_of
-from udfs.llm_requests import TOGETHER, UNAVAILABLE
+from udfs.llm_requests import NOT_CONTINUED, TOGETHER, UNAVAILABLE
 
 if TYPE_CHECKING:
     from udfs.llm_kinds import ModelSource
@@ -109,7 +110,10 @@ def answer_stage(
             assert run is not None
             *inputs, answers = frames
             asked = requests.call(inputs, settings, run)
-            return reader.call([with_answers(asked, answers, run.model(model).identity)], settings, run)
+            identity = run.model(model).identity
+            if not kind_of(identity).in_files:
+                _say_what_is_not_continued(answers, identity, run)
+            return reader.call([with_answers(asked, answers, identity)], settings, run)
 
         return stage(
             manual=asking.manual,
@@ -123,6 +127,16 @@ def answer_stage(
         )(Receiver(reader.function, (*requests.received, *reader.received), rows))
 
     return declare
+
+
+def _say_what_is_not_continued(answers: DataFrame, identity: str, run: StageRun) -> None:
+    """Say how many answers a server gave that does not continue their start."""
+    said = F.contains("parameters", F.lit(f'"answer_start":"{NOT_CONTINUED}"'))
+    if number := answers.where((F.col("model") == identity) & said).count():
+        run.say(
+            f"{number:,} answers: the server does not continue the start of an answer and was asked without one; "
+            "llm.server.dialect: openai asks so from the first"
+        )
 
 
 def model_stage(answer: Callable[..., DataFrame], model: str, per_minute: float, **declared: Any) -> Declare:

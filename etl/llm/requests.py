@@ -14,6 +14,8 @@ from conf.llm_settings import DecodingSettings
 from udfs.answer_texts import FAULTS, whole_answer
 from udfs.llm_requests import REQUEST, TEMPLATE, TOGETHER
 
+CUT_OFF = ("length", "max_tokens", "max_length", "max_new_tokens", "model_length")
+"""Reasons to finish of an answer that reached the maximum of tokens, as servers name it, in lower case."""
 TEMPLATE_MARK = r"(<\|?|\[)(?=/?[^\s<>\[\]]{1,40}\|?[>\]])"
 """The opening of a chat template's mark, such as ``<|im_end|>`` or ``[INST]``, for Java and Python alike.
 
@@ -102,7 +104,7 @@ def with_answers(asked: DataFrame, generations: DataFrame, model: str) -> DataFr
         *asked.columns,
         F.lit(model).alias("model"),
         F.col("said.answer").alias("answer"),
-        (F.coalesce("finish_reason", F.lit("")) == "length").alias("cut_off"),
+        F.lower(F.coalesce("finish_reason", F.lit(""))).isin(*CUT_OFF).alias("cut_off"),
         error.alias("error"),
     )
 

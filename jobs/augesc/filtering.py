@@ -68,7 +68,7 @@ def _measured(
     models=("augmenter", "augmenter_base"),
     units="texts",
     resources=(INSTRUCTION,),
-    version=5,
+    version=6,
 )
 def augesc_measure_texts(
     sessions: DataFrame,

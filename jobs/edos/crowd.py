@@ -17,7 +17,7 @@ from etl.edos.readability import Reading, correlations, readability_of_turns
 from etl.edos.settings import AnswerRules, HitRules, Posting, ReadabilityRules
 from etl.edos.tasks import annotation_tasks
 from etl.edos.training_rows import seeds_of
-from etl.edos.votes import VOTE_COLUMNS, agree, all_annotations
+from etl.edos.votes import VOTE_COLUMNS, VOTE_IDS, agree, all_annotations
 from etl.pipeline import At, RowAccounting, StageRun, stage
 from etl.pipeline.outcome import Outcome
 from etl.subtitles.tables import CLEAN_DIALOGUES
@@ -80,6 +80,7 @@ def export_annotation(
 @stage(
     writes=annotation_tables.ANSWERS,
     units="answers",
+    version=2,
 )
 def collect_answers(rules: AnswerRules, labels: Taxonomy, run: StageRun) -> Outcome:
     """Collect the annotation page's valid answers with their items (EDOS 3.2)."""
@@ -111,6 +112,7 @@ def score_workers(
     reads=(annotation_tables.ANSWERS,),
     writes=annotation_tables.ANNOTATIONS,
     units="votes",
+    version=2,
 )
 def collect_annotations(
     answers: DataFrame, files: Annotated[tuple[str, ...], At("edos.crowd_votes")], labels: Taxonomy, run: StageRun
@@ -118,7 +120,7 @@ def collect_annotations(
     """Collect the crowd's votes on turns with their history from files and from the page (EDOS 3.2)."""
     votes = None
     if files or answers.isEmpty():
-        votes = labelled_rows(run.spark, files, VOTE_COLUMNS, "edos.crowd_votes")
+        votes = labelled_rows(run.spark, files, VOTE_COLUMNS, "edos.crowd_votes", ids=VOTE_IDS)
     return refuse_all_dropped(all_annotations(votes, answers, labels.names), "edos.crowd_votes")
 
 
@@ -126,6 +128,7 @@ def collect_annotations(
     reads=(annotation_tables.ANNOTATIONS,),
     writes=tables.CROWD_LABELS,
     units=RowAccounting("turns", "count(DISTINCT dialogue_id, turn)"),
+    version=2,
 )
 def agree_labels(annotations: DataFrame, labels: Taxonomy) -> Outcome:
     """Find the labels on which two of three workers agree (EDOS 3.2)."""

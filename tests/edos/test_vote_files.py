@@ -20,6 +20,7 @@ from tests.stages import called, run_stages, stage_run
 
 pytestmark = pytest.mark.usefixtures("tables")
 
+ODD_IDS = ("1.09E+05", "1.09012E+05", "109013.0")
 COLUMNS = ("Index", "DialogID", "Dialog", "Worker 1 answer", "Worker 2 answer", "Worker 3 answer")
 
 
@@ -59,6 +60,10 @@ def test_each_file_is_read_by_its_header_and_all_damage_is_in_the_ledger(spark: 
     (folder / "e.csv").write_bytes(table([votes(7, "Sad"), votes(8, "Sad", "caf@")]).encode().replace(b"@", b"\xe9"))
     other = ("Worker 1 answer", "Worker 2 answer", "Dialog", "Worker 3 answer", "DialogID", "Index")
     (folder / "f.csv").write_text("\ufeff" + table([votes(11, "Afraid"), votes(12, "Proud")], other), "utf-8")
+    odd = [votes(n, "\u00a0Sad\u00a0", "Hi .<br>It rains .") | {"DialogID": name} for n, name in enumerate(ODD_IDS)]
+    (folder / "g.csv").write_text(
+        table(odd).replace("Worker ", "Worker\u00a0").replace("\r\n", "\r"), "utf-8", newline=""
+    )
     (folder / "notes.csv").write_text("a,b\n1,2\n", "utf-8")
     (folder / "cut.csv.gz").write_bytes(gzip.compress(table([votes(10, "Sad")]).encode(), mtime=0)[:-9])
     (folder / "broken.csv.gz").write_bytes(b"no gzip")
@@ -75,9 +80,12 @@ def test_each_file_is_read_by_its_header_and_all_damage_is_in_the_ledger(spark: 
         "10": "sad",
         "11": "afraid",
         "12": "proud",
+        "109012": "sad",
+        "109013": "sad",
     }
     assert dropped == {
         ("row", "a.csv:4", "open_quote", 3),
+        ("row", "g.csv:2", "rounded_id", 3),
         ("row", "c.jsonl:2", "not_unicode", 3),
         ("row", "c.jsonl:3", "too_deep", 3),
         ("row", "c.jsonl:4", "no_column", 3),

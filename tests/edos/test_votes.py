@@ -54,8 +54,16 @@ def test_answers_and_dialogue_cells_are_normalised(spark: SparkSession) -> None:
         " neutral  (Other)": "neutral",
         "None of  these (other) ": "none of these",
         " ": None,
+        "\u00a0Sad\u00a0": "sad",
+        "s\u00adad\u200b\u00a0(Other)\u2028": "sad",
+        "NaN": None,
+        "#N/A": None,
+        "nan (Other)": "nan",
     }
     cells = {"- Hi .\r\n- - Yes .\n\nNo - no .": ["Hi .", "Yes .", "No - no ."], "-Hi": ["-Hi"], "": []}
+    ends = ("\r", "\r\n", "\u2028", "\u2029", "\x85", "\x0b", "<br>", "<BR />", "&lt;br&gt;", "\\n", "\\r\\n", "\\N")
+    ends += ("_x000D_\n", "&#10;", "</p><p>")
+    cells |= {f"- Hi .{end}-\u00a0Yes .\u00a0": ["Hi .", "Yes ."] for end in ends} | {"nan": [], "#NAME?": []}
     frame = spark.createDataFrame([(text,) for text in [*answers, *cells]], "text string")
     found = frame.select("text", normalised_answer(F.col("text")).alias("a"), dialogue_turns(F.col("text")).alias("t"))
     rows = {row["text"]: row for row in found.collect()}
@@ -65,7 +73,10 @@ def test_answers_and_dialogue_cells_are_normalised(spark: SparkSession) -> None:
 
 def test_several_options_in_an_answer_are_told(spark: SparkSession) -> None:
     answers = {"Sad|Angry": True, "sad, angry": True, "sad|my own": True, "sad": False, "well, sad": False, "": False}
-    answers |= {"angry, annoyed (Other)": False}
+    answers |= {"angry, annoyed (Other)": False, "none": False, "sad, tired of it": False}
+    parts = ("\n", "\r", "\u2028", "<br>", "<br/>", "\\n", " ", "\u00a0", "_x000D_\n", ";", " & ", " and ", " + ", "\t")
+    answers |= {f"Sad{part}Angry": True for part in parts} | {'["Sad", "Angry"]': True, "{Sad}{Angry}": True}
+    answers |= {"Sad<br>my own": True, "Sad\nmy own": True, "Sad<br>": False, "x" * 10_000 + "<br>sad": False}
     frame = spark.createDataFrame([(text,) for text in answers], "text string")
     rows = frame.select("text", several_options(F.col("text"), edos_labels()).alias("several")).collect()
     assert {row["text"]: row["several"] for row in rows} == answers

@@ -53,6 +53,10 @@ def test_characters(answer: str) -> None:
         '"neutral_utterances": [{"words": "It is noon."}]}',
         '{"joy": "The ship is here!", "neutral": ["It is noon."]}',
         '{"utterances": {"joy": "The ship is here!", "neutral": "It is noon."}}',
+        '```json\n[{"emotion": "joy", "words": "The ship is here!"}]\n```\n'
+        '```json\n[{"emotion": "neutral", "words": "It is noon."}]\n```',
+        '[{"emotion": "joy", "words": "The ship\\nis here!"}, {"emotion": "neutral", "words": "It is noon."}]',
+        '[{"emotion": "joy", "words": ""The ship is here!""}, {"emotion": "neutral", "words": "It is noon."}]',
         '[{"emotion": ["joy", "love"], "quote": "The ship is here!"}, {"label": "neutral", '
         '"quote": "It is noon."}, {"label": "f',
     ],
@@ -63,6 +67,16 @@ def test_utterances(answer: str) -> None:
         ("joy", "The ship is here!"),
         ("neutral", "It is noon."),
     ]
+
+
+@pytest.mark.parametrize("fence", ["", "```json\n", "~~~\n", "Here it is:\n```\n"])
+@pytest.mark.parametrize("words", ["The ```ship``` is here!", "It's here!", 'He said "ahoy" to me.'])
+def test_marks_within_a_string(fence: str, words: str) -> None:
+    quote = "'" if "'" in words else '"'
+    record = f"{{{quote}emotion{quote}: {quote}joy{quote}, {quote}words{quote}: {quote}{words}{quote}}}"
+    answer = f"{fence}[{record}, {record.replace('joy', 'fear')}]{fence.split()[-1][:3] if fence else ''}"
+    value = json_value(answer)
+    assert value == [{"emotion": "joy", "words": words}, {"emotion": "fear", "words": words}]
 
 
 @pytest.mark.parametrize(
@@ -95,6 +109,23 @@ def test_levels(answer: str) -> None:
 def test_contexts(answer: str) -> None:
     for found in (parse_prose(answer, CONTEXT), parse_cleaned(answer, CLEAN)):
         assert [one.text for one in found.items] == ["Ada was alone in the tower. A door fell shut."]
+
+
+@pytest.mark.parametrize(
+    ("answer", "texts"),
+    [
+        ('{"contexte": "Ada was alone in the tower."}', ["Ada was alone in the tower."]),
+        (
+            '{"contexte": "Ada was alone up there.", "explication": "No words that name a feeling are left in it."}',
+            ["Ada was alone up there."],
+        ),
+        ('{"eins": "Ada was alone up there.", "zwei": "A door fell shut below, very slowly."}', []),
+    ],
+)
+def test_keys_that_nobody_asked_for(answer: str, texts: list[str]) -> None:
+    found = parse_prose(answer, CONTEXT)
+    assert [one.text for one in found.items] == texts
+    assert len(found.rejected) == 1 - len(texts)
 
 
 def test_an_unchanged_context() -> None:
@@ -138,7 +169,16 @@ def test_text_with_brackets_is_no_json(answer: str) -> None:
 
 @pytest.mark.parametrize(
     "answer",
-    ['[{"a":' * 2_500, '["' * 6_000, '{"a": [' * 2_000, "```" * 6_000, '{"' + "a" * 19_000, "//" * 9_000 + '{"'],
+    [
+        '[{"a":' * 2_500,
+        '["' * 6_000,
+        '{"a": [' * 2_000,
+        "```" * 6_000,
+        '["' + "'a'," * 4_000,
+        "[" + '{"a": ""b"' * 1_500,
+        '{"' + "a" * 19_000,
+        "//" * 9_000 + '{"',
+    ],
 )
 def test_hostile_json_is_read_in_time(answer: str) -> None:
     began = time.process_time()

@@ -72,8 +72,32 @@ def test_words_about_thinking_are_kept(text: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("1. Ada\\n2. Piet", "1. Ada\n2. Piet"),
+        ("1. Ada\\r\\n2. Piet", "1. Ada\n2. Piet"),
+        ('1. "A ship\\nis here"\n2. Piet', '1. "A ship is here"\n2. Piet'),
+        ('"1. Ada\\n2. \\"Piet\\""', '1. Ada\n2. "Piet"'),
+        ('"{\\"name\\": \\"Ada\\"}"', '{"name": "Ada"}'),
+        ('{"text": "He sat.\\nShe stood."}', '{"text": "He sat.\\nShe stood."}'),
+        ('{"text": "He sat.\\\\nShe stood."}', '{"text": "He sat. She stood."}'),
+        ('{"text": "&quot;Sit,&quot; he said &amp; sat.<br>"}', '{"text": "\\"Sit,\\" he said & sat. "}'),
+        ("{&quot;name&quot;: &quot;Ada&quot;}", '{"name": "Ada"}'),
+        ("1. Ada<br/>2. Piet", "1. Ada\n2. Piet"),
+        ("<ol><li>Ada</li><li>Piet &amp; Jo</li></ol>", "\n\nAda\n\nPiet & Jo\n\n"),
+        ("\ufeffAda\u200b sat.", "Ada sat."),
+        ("<think>Hm\\n</think>\\n1. Ada", "\n1. Ada"),
+        ("He said AT&T; I said no.", "He said AT&T; I said no."),
+    ],
+)
+def test_a_text_that_was_packed_once_too_often_is_unpacked(text: str, said: str) -> None:
+    assert answer_in(text).text == said
+
+
+@pytest.mark.parametrize(
     ("text", "whole"),
     [
+        ('"1. anger (0.9)\\n2. fear (0.2)"', "1. joy\n1. anger (0.9)\n2. fear (0.2)"),
         (" (0.9)\n2. fear (0.2)", "1. joy (0.9)\n2. fear (0.2)"),
         ("<think>High.</think>1. Joy (0.9)\n2. fear (0.2)", "1. Joy (0.9)\n2. fear (0.2)"),
         ("<think>High.</think> (0.9)\n2. fear (0.2)", "1. joy (0.9)\n2. fear (0.2)"),
@@ -99,8 +123,11 @@ def test_a_dictated_start_counts_once_around_a_thought(text: str, whole: str | N
         "\n" * 19_999 + "a",
         "<|channel|>a" * 1_500,
         "<answer>a</" * 1_800,
+        '"' + "\\n" * 9_999 + '"',
+        "<p " * 6_600,
+        "&a" * 9_999,
     ],
-    ids=range(12),
+    ids=range(15),
 )
 def test_hostile_texts_are_read_in_time(text: str) -> None:
     began = time.process_time()

@@ -24,6 +24,9 @@ def document(**more: object) -> dict:
     } | more
 
 
+LACKING = "batch_id, item_id, position, question, value, other, seconds, submitted"
+
+
 def read(content: str | bytes, name: str = "a.json") -> list[dict]:
     return list(answers_in(name, BytesIO(content.encode() if isinstance(content, str) else content)))
 
@@ -62,6 +65,8 @@ def test_json_json_lines_and_csv_tell_the_same() -> None:
         (json.dumps(document(answers=["x"])), "a.json", "an item without answers"),
         (json.dumps(document(answers=[{"answers": {"label": "sad"}}])), "a.json", "question label: no answer"),
         ("hit_id,worker_id\nh1,w1\n", "a.csv", "no column batch_id, item_id"),
+        ("hit_id,worker_id,Answer\nh1,w1,a\n", "a.csv", f"no column {LACKING}; it has hit_id, worker_id, Answer."),
+        (f"{','.join(COLUMNS)}\nb1,h1,1.09E+05,i1,1,label,Sad,false,3,x\n", "a.csv", "rounded_id: worker_id 1.09E+05"),
         (b"\xff\xfe\x00", "a.json", "not_utf8"),
         ("", "a.csv", "no_header"),
         (f"{','.join(COLUMNS)}\nb1,h1\n", "a.csv", "too_few_cells: 2 of 10"),
@@ -108,6 +113,30 @@ def test_a_platforms_results_are_read() -> None:
         ("W2", "i2", None, False, 4.5),
     ]
     assert [row.get("fault") for row in rows] == [None, None, "rejected", "rejected"]
+
+
+@pytest.mark.parametrize(
+    ("row", "found"),
+    [
+        ("b1,h1,109012.0,i1,1,label,Sad,WAHR,3,x", ("109012", "Sad", True)),
+        ("b1,h1,1.09012E+05,i1,1,label,Sad,FALSCH,3,x", ("109012", "Sad", False)),
+        ("b1,h1,nan,i1,1,label,\u00a0Sad\u200b\u00a0,true,3,x", (None, "Sad\u200b", True)),
+        ("b1,h1,w1,i1,1,label,NaN,,3,x", ("w1", None, False)),
+        ("b1,h1,w1,i1,1,label,#N/A,,3,x", ("w1", None, False)),
+        ('b1,h1,w1,i1,1,label,"Sad\rAngry",,3,x', ("w1", "Sad Angry", False)),
+        ("b1,h1,w1,i1,1,label,Sad\u2028Angry,,3,x", ("w1", "Sad Angry", False)),
+    ],
+)
+def test_cells_as_spreadsheets_and_pandas_write_them(row: str, found: tuple[str | None, str | None, bool]) -> None:
+    (answer,) = read(f"{','.join(COLUMNS)}\n{row}\n", "a.csv")
+    assert (answer["worker_id"], answer["value"], answer["other"]) == found
+
+
+@pytest.mark.parametrize("yes", ["true", "TRUE", "1.0", "WAHR", "VRAI"])
+def test_options_in_columns_of_other_spreadsheets(yes: str) -> None:
+    head = "HITId,WorkerId,Input.hit_id,Input.item_1,Answer.label_1.Sad,Answer.label_1.Angry,Answer.label_1.Proud"
+    (row,) = read(f"{head}\n3X,W1,h1,i1,{yes},nan,FALSE\n", "a.csv")
+    assert (row["value"], row.get("fault")) == ("Sad", None)
 
 
 def test_times_of_mechanical_turk_are_in_order() -> None:

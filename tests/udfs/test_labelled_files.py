@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from udfs import csv_records, labelled_files, text_files
-from udfs.labelled_files import columns_of, documents_of, rows_of, texts_of
+from udfs.labelled_files import columns_of, documents_of, rows_of, texts_of, whole_id
 from udfs.text_files import shown
 
 Found = list[tuple[int, Any]]
@@ -38,6 +38,7 @@ def read(name: str, content: str | bytes, columns: tuple[str, ...] = ("a",)) -> 
         ("a,b\n1\n1,2,3\n,\n", [(2, "too_few_cells"), (3, "too_many_cells"), (4, {"a": "", "b": ""})]),
         ('a\n\n""\nx\n', [(3, {"a": ""}), (4, {"a": "x"})]),
         ("a,b\n1,\u2028x\x0by\n", [(2, {"a": "1", "b": "\u2028x\x0by"})]),
+        ("\ufeffa\u00a0,x\u00a0 y\u2028,\u200bb\n1,2,3\n", [(2, {"a": "1", "x y": "2", "b": "3"})]),
         ("a,c,c\n1,2,3\n", [(2, {"a": "1"})]),
         ("a,c,c\n1,2,2\n", [(2, {"a": "1", "c": "2"})]),
         ("a,b,a\n1,2,3\n", [(0, "repeated_column")]),
@@ -61,8 +62,40 @@ def test_rows_of_csv(content: str | bytes, found: Found) -> None:
 
 
 @pytest.mark.parametrize(
+    ("cell", "whole"),
+    [
+        ("109012", "109012"),
+        ("1.09012E+05", "109012"),
+        ("1,09012E+05", "109012"),
+        ("1.090120e+05", "109012"),
+        ("1.09E+05", None),
+        ("1E+05", None),
+        ("1e+05", None),
+        ("1.5E+00", None),
+        ("1.23456789012346E+17", None),
+        ("109012.0", "109012"),
+        ('="0109012"', "0109012"),
+        ("1e5", "1e5"),
+        ("0e1f3a", "0e1f3a"),
+        ("hit:1_conv:2.0", "hit:1_conv:2.0"),
+        ("1.5", "1.5"),
+        ("nan", ""),
+        ("#N/A", ""),
+        ("", ""),
+    ],
+)
+def test_ids_that_a_spreadsheet_made_numbers_of(cell: str, whole: str | None) -> None:
+    assert whole_id(cell) == whole
+    rows = list(rows_of("v.jsonl", BytesIO(json.dumps({"a": cell, "b": "x"}).encode()), ("a",), ("a",)))
+    assert [(row.value, row.fault) for row in rows] == (
+        [(None, "rounded_id")] if whole is None else [({"a": whole, "b": "x"}, None)]
+    )
+
+
+@pytest.mark.parametrize(
     ("name", "content", "found"),
     [
+        ("x.jsonl", '{"a\u00a0": 1}', [(1, {"a": "1"})]),
         ("x.jsonl", '{"a": 1, "b": null}\n\n{"a": [true]}\n', [(1, {"a": "1", "b": ""}), (3, {"a": "[true]"})]),
         ("x.jsonl", '\ufeff{"a": "1"}\r\n{"a"\n[]\n', [(1, {"a": "1"}), (2, "not_json"), (3, "no_object")]),
         ("x.jsonl", '{"b": 1}', [(1, "no_column")]),
@@ -135,7 +168,7 @@ def test_hostile_files_take_time_in_proportion_to_their_size(name: str, content:
 
 def test_headers_and_evidence() -> None:
     assert columns_of("v.csv", BytesIO(b"a,b\n1\n"), ("b",)).value == ["a", "b"]
-    assert columns_of("v.csv", BytesIO(b"a,b\n1\n"), ("c",))[2:] == ("no_column", "c")
+    assert columns_of("v.csv", BytesIO(b"a,b\n1\n"), ("c",))[2:] == ("no_column", "c; it has a, b")
     assert columns_of("v.csv.gz", BytesIO(b"a,b\n1\n"), ()).fault == "bad_gzip"
     assert columns_of("v.jsonl", BytesIO(b'{\n{"b": 1}\n'), ("a",)).value == ["b"]
     assert shown("a\n b\ud800" + "x" * 999).startswith("a b\ufffdxx")

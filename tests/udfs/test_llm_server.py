@@ -1,8 +1,10 @@
 """The language model behind a server: what is sent, what fails one row and what fails all."""
 
+import json
 import subprocess
 import sys
 import time
+from itertools import cycle
 from pathlib import Path
 from typing import Any
 
@@ -10,15 +12,16 @@ import pandas as pd
 import pytest
 
 from conf.errors import InputError
-from conf.llm_settings import DecodingSettings, ServerSettings
+from conf.llm_settings import DecodingSettings, LlmSettings, ServerSettings
 from conf.prompts import prompt as prompt_text
 from etl.emo_pillars.step import OURS
 from etl.emo_pillars.steps.soft_labels import labels_with_levels
 from tests.llm_servers import RecordedServer, as_the_dialect_answers, asking, prompt_of
 from tests.ports import free_port
 from tests.udfs.tiny_models import tiny_language_model
-from udfs.generate import answers_to
-from udfs.llm_requests import UNAVAILABLE, Answer, Request, UnavailableError, continuation
+from udfs.generate import answers_to, used_parameters
+from udfs.llm_kinds import ModelSource
+from udfs.llm_requests import NOT_CONTINUED, UNAVAILABLE, Answer, Request, UnavailableError, continuation
 from udfs.llm_server import Pace, ServerGenerator
 from udfs.openai_server import extra_fields, most_tokens
 
@@ -196,6 +199,55 @@ def test_a_dictated_start_gives_equal_labels_in_every_dialect(dialect: str, prom
     assert [(one.raw_label, one.level) for one in labels] == [("joy", 0.9), ("fear", 0.4), ("hope", 0.3)]
 
 
+ANEW = (
+    "0. anger (0.9)\n1. sadness (0.5)",
+    "(1) anger (0.9)\n(2) sadness (0.5)",
+    "1) **anger** (0.9)\n2) **sadness** (0.5)",
+    "- anger (0.9)\n- sadness (0.5)",
+    "* **anger**: 0.9\n* **sadness**: 0.5",
+    "anger: 0.9\nsadness: 0.5",
+    "Anger 0.9\nSadness 0.5",
+    "**anger** (0.9)\n**sadness** (0.5)",
+    "| anger | 0.9 |\n| sadness | 0.5 |",
+)
+"""Answers that do not go on from a start, as servers give them that were to continue a message."""
+
+
+@pytest.mark.parametrize("dialect", ["vllm", "openai"])
+@pytest.mark.parametrize("text", ["\ufeff1. anger (0.9)\n2. sadness (0.5)", *ANEW])
+def test_an_answer_that_begins_anew_keeps_all_its_labels(text: str, dialect: str) -> None:
+    with RecordedServer(lambda body: text).running() as server:
+        (answer,) = asked(server, dialect=dialect).answers([Request("p", "1. joy")], GREEDY)
+    labels = labels_with_levels(f"1. joy{answer.text}", TEMPLATE, 5, OURS.known_names).items
+    assert [(one.label, one.level) for one in labels] == [("anger", 0.9), ("sadness", 0.5)]
+
+
+@pytest.mark.parametrize(
+    ("replies", "anew"),
+    [
+        (["1. anger (0.9)"], True),
+        (["1. joy (0.9)", "Here are the labels:\n1. anger (0.9)", "<think>Hm.</think>- anger (0.9)"], True),
+        ([" (0.9)\n2. fear (0.4)"], False),
+        ([" (0.9)", "1. anger (0.9)", "1. anger (0.9)"], False),
+        (["1. joy (0.9)"], False),
+    ],
+)
+def test_a_server_that_does_not_continue_is_found_out_by_its_first_answers(replies: list[str], anew: bool) -> None:
+    said = cycle(replies)
+    with RecordedServer(lambda body: next(said)).running() as server:
+        settings = LlmSettings(server=ServerSettings(url=server.url, concurrency=1))
+        source = ModelSource("", "openai:recorded", settings)
+        source.generator().answers([Request(f"p{n}", "1. joy") for n in range(20)], GREEDY)
+        with_start = [len(body["messages"]) == 2 for body in server.asked]
+        assert all(
+            "continue_final_message" in body for body, sent in zip(server.asked, with_start, strict=True) if sent
+        )
+        stored = json.loads(used_parameters(source, GREEDY.text()))
+    assert with_start == [place < sum(with_start) for place in range(20)]
+    assert (sum(with_start) <= 3 * len(replies)) is anew
+    assert stored.get("answer_start") == (NOT_CONTINUED if anew else None)
+
+
 @pytest.mark.parametrize(
     ("text", "continues", "whole"),
     [
@@ -213,6 +265,9 @@ def test_a_dictated_start_gives_equal_labels_in_every_dialect(dialect: str, prom
         ("**1. Anger** (0.9)\n2. sadness (0.5)", True, "1. joy\n**1. Anger** (0.9)\n2. sadness (0.5)"),
         (" (0.9)\n2. anger (0.5)", True, "1. joy (0.9)\n2. anger (0.5)"),
         (": 1.0\n2. anger", True, "1. joy: 1.0\n2. anger"),
+        (" - strong (0.9)", True, "1. joy - strong (0.9)"),
+        ("** (0.9)", True, "1. joy** (0.9)"),
+        *((text, continues, f"1. joy\n{text}") for text in ANEW for continues in (True, False)),
     ],
 )
 def test_continuations(text: str, continues: bool, whole: str) -> None:

@@ -93,6 +93,18 @@ ROWS: dict[str, tuple[Send, str, bool]] = {
         True,
     ),
     "refusal": (_body(_choice(message={"content": None, "refusal": "not this"})), "not this", True),
+    "half an answer": (
+        _body(_choice(finish_reason="error", message={"content": "half an"})),
+        "broke the answer off",
+        False,
+    ),
+    "half an answer, refused": (
+        _body(_choice(finish_reason="content_filter", message={"content": "half an"})),
+        "content_filter",
+        True,
+    ),
+    "stream": (_body(b'data: {"choices":[{"delta":{"content":"yes"}}]}\n\n', kind="text/event-stream"), "data:", False),
+    "tool call": (_body(_choice(finish_reason="tool_calls", message={"content": None})), "tool_calls", False),
     "echoed key": (_body({"error": {"message": f"bad key {KEY}"}}), "bad key ***", False),
     "surrogates and controls": (
         _body(b'{"error": {"message": "no\\ud800 room\\u0000\\u001b[31m"}}'),

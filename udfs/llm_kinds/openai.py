@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from conf.llm_settings import DecodingSettings
 from udfs.llm_kinds import SERVED_PER_MINUTE, Kind, ModelSource
+from udfs.llm_requests import NOT_CONTINUED
 
 if TYPE_CHECKING:
     from udfs.llm_server import ServerGenerator
@@ -29,10 +30,15 @@ def check(source: ModelSource) -> None:
 
 
 def beside(source: ModelSource, decoding: DecodingSettings) -> dict[str, Any]:
-    """Return what the server does not get of a decoding, and what it gets beside it."""
+    """Return what the server does not get of a decoding, and what it gets beside it.
+
+    Where it was found not to continue the start of an answer, this is said.
+    """
     from udfs import openai_server
 
-    return openai_server.beside(decoding, source.settings.server)
+    model: Any = client(source).model
+    found = openai_server.beside(decoding, source.settings.server)
+    return found | ({"answer_start": NOT_CONTINUED} if model.answers_anew else {})
 
 
 KIND = Kind(

@@ -215,5 +215,5 @@ STEP = Step(
     key=("actor_id",),
     values={"actor_id": child_id("plot_id")},
     accounting=RowAccounting("plots", rows_out="count(DISTINCT plot_id)"),
-    version=6,
+    version=7,
 )

@@ -68,5 +68,5 @@ STEP = Step(
     key=("utterance_id",),
     values={"context": "if(item.unchanged, context, item.text)"},
     accounting="contexts",
-    version=7,
+    version=8,
 )

@@ -53,5 +53,5 @@ STEP = Step(
     key=("utterance_id",),
     values={"context": "item.text"},
     accounting=RowAccounting("examples", rows_in="count_if(needs_context)"),
-    version=7,
+    version=8,
 )

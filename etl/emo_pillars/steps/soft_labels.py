@@ -22,6 +22,8 @@ FEW_LABELS = "few_labels"
 LEAST_LABELS = 2
 """Labels with levels of an utterance."""
 EQUAL_LEVELS = "equal_levels"
+_CUT_LEVEL = re.compile(r"(?<![\d.,])[01][.,]?\s*\Z")
+"""A level that ends with the tokens before its decimals, or that may."""
 _ON_ONE_LINE = re.compile(
     r"(?<=[\d)\]%])(?:[,;]?[ \t]+(?=\d{1,2}[.)]\s*[A-Za-z])"
     r"|[,;][ \t]+(?=[A-Za-z]{1,30}[ -]?[A-Za-z]{0,30}[ \t]{0,9}[:=(\[]{0,9}[ \t]{0,9}[01]?\.\d))"
@@ -189,7 +191,9 @@ def ask(
 
 def read(answer: str, cut_off: bool, rules: Rules, given: Mapping[str, Any]) -> Parsed:
     """Parse labels and levels, and map the labels to the taxonomy (Emo Pillars 3.3, 4)."""
-    parsed = labels_with_levels(answer, rules.template, rules.top, rules.names)
+    parsed = labels_with_levels(
+        _CUT_LEVEL.sub("", answer) if cut_off else answer, rules.template, rules.top, rules.names
+    )
     faults = label_faults([(one.label, one.level) for one in parsed.items])
     texts = [f"{one.raw_label} {one.level}" for one in parsed.items]
     return judged(parsed, texts, [faults for _ in texts], rules.quality.reject)
@@ -219,5 +223,5 @@ STEP = Step(
     checks={"level_is_a_share": "level BETWEEN 0 AND 1"},
     exported=("raw_label", "level", "label", "was_mapped"),
     accounting=RowAccounting("utterances", rows_out="count(DISTINCT utterance_id)"),
-    version=6,
+    version=7,
 )

@@ -108,4 +108,5 @@ STEP = Step(
     values={"topic": TOPIC, "category": "item.text"},
     finish=of_asked_topics,
     accounting="emotions",
+    version=2,
 )

@@ -83,4 +83,5 @@ STEP = Step(
     values={"name": "item.text"},
     finish=counted,
     accounting="topics",
+    version=2,
 )

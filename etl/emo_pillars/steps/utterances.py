@@ -256,12 +256,12 @@ def said_records(records: Sequence[Any], neutral: str) -> list[tuple[str, str, s
             label = label[0] if isinstance(label, list) else label
             is_neutral = label is None and field(record, ["neutral", "is_neutral"]) is True
             why = field(record, WHY)
-            found.append((neutral if is_neutral else text_of(label), words, text_of(why) or None))
+            found.append((neutral if is_neutral else text_of(label), text_of(words), text_of(why) or None))
             continue
         for key, value in record.items():
             label = neutral if neutral in key_of(key) else str(key)
             inside = value if isinstance(value, list) else [value]
-            texts = [(label, one, None) for one in inside if isinstance(one, str)]
+            texts = [(label, text_of(one), None) for one in inside if isinstance(one, str)]
             nested = said_records([one for one in inside if isinstance(one, Mapping)], neutral)
             found += [*texts, *((its or label, said, why) for its, said, why in nested)]
     return found
@@ -340,5 +340,5 @@ STEP = Step(
     key=("utterance_id",),
     values={"utterance_id": child_id("actor_id")},
     accounting=RowAccounting("actors", rows_out="count(DISTINCT actor_id)"),
-    version=7,
+    version=8,
 )
