@@ -1,5 +1,6 @@
 """Scoring of distinct texts and histories by models in executors."""
 
+import math
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
@@ -34,8 +35,11 @@ DECIMALS = 4
 GATHERED_ROWS = 8192
 """Minimum number of rows that are sorted by length together, for any Arrow batch size of the session."""
 
-ROWS_AT_ONCE = 128
-"""Number of rows that a CPU returns at once, which shows a task's progress; a GPU would wait each time."""
+CHARACTERS_AT_ONCE = 32_768
+"""Number of characters that a CPU answers at once, some 8,000 tokens.
+
+It shows a task's progress, and short texts still fill batches of one width; a GPU would wait each time.
+"""
 
 Probabilities = NDArray[np.float32]
 Network = TypeVar("Network", bound=nn.Module)
@@ -261,11 +265,16 @@ def gathered(frames: Iterable[pd.DataFrame], rows: int) -> Iterator[pd.DataFrame
         yield pd.concat(waiting, ignore_index=True)
 
 
-def by_length(frame: pd.DataFrame, rows: int) -> Iterator[pd.DataFrame]:
-    """Yield `rows` rows at a time, those with most characters first; the first column, the key, does not count."""
-    longest_first = np.argsort([-_characters(row) for row in frame.iloc[:, 1:].itertuples(index=False)], kind="stable")
-    for first in range(0, len(frame), rows):
-        yield frame.iloc[longest_first[first : first + rows]].reset_index(drop=True)
+def by_length(frame: pd.DataFrame, characters: float) -> Iterator[pd.DataFrame]:
+    """Yield the rows, the longest first, as many at a time as have this number of characters, at least one.
+
+    The first column, the key, does not count.
+    """
+    lengths = np.array([_characters(row) for row in frame.iloc[:, 1:].itertuples(index=False)])
+    longest_first = np.argsort(-lengths, kind="stable")
+    pieces = np.cumsum(lengths[longest_first]) // characters
+    for piece in np.split(longest_first, np.flatnonzero(np.diff(pieces)) + 1) if len(frame) else ():
+        yield frame.iloc[piece].reset_index(drop=True)
 
 
 def _characters(value: Any) -> int:
@@ -312,9 +321,9 @@ def answered(
     def ask(frames: Iterable[pd.DataFrame]) -> Iterator[pd.DataFrame]:
         model = load()
         device = task_device()
-        rows_at_once = ROWS_AT_ONCE if device.type == "cpu" else GATHERED_ROWS
+        characters = CHARACTERS_AT_ONCE if device.type == "cpu" else math.inf
         for frame in gathered(frames, GATHERED_ROWS):
-            for some in by_length(frame, rows_at_once):
+            for some in by_length(frame, characters):
                 with autocast(device, PRECISIONS[precision]):
                     columns = answer(model, some)
                 yield pd.DataFrame({key: some[key], **columns})

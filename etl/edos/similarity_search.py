@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 import torch
 from numpy.typing import NDArray
-from pyspark.sql import DataFrame, Window
+from pyspark.sql import DataFrame, Row, Window
 from pyspark.sql import functions as F
 
 from udfs.devices import set_threads, task_device
@@ -115,17 +115,23 @@ def _cosines(
     return np.round(scores, DECIMALS)
 
 
-def collect_targets(embedded: DataFrame, best: int) -> Targets:
-    """Collect one part of the targets on the driver.
+def collect_targets(embeddings: DataFrame, targets: DataFrame, best: int) -> list[Targets]:
+    """Collect one part of the targets on the driver, in one pass: those with a label, then those without.
 
     Args:
-        embedded: distinct history_hash, embedding array<float> of length 1.
-        best: number of matches per row.
+        embeddings: distinct history_hash, embedding array<float> of length 1.
+        targets: history_hash, label.
+        best: number of matches per row and group.
     """
-    packed = embedded.select("history_hash", "embedding").mapInArrow(_pack, "history_hash string, vector binary")
-    found = sorted((row["history_hash"], bytes(row["vector"])) for row in packed.collect())
-    vectors = np.stack([np.frombuffer(vector, dtype=np.float32) for _, vector in found]) if found else np.empty((0, 0))
-    return Targets(tuple(name for name, _ in found), vectors.astype(np.float32), best)
+    groups = targets.select("history_hash", F.col("label").isNull().cast("int").alias("kind")).distinct()
+    packed = embeddings.join(F.broadcast(groups), "history_hash").select("history_hash", "embedding", "kind")
+    found = sorted(packed.mapInArrow(_pack, "history_hash string, vector binary, kind int").collect())
+    return [_group([row for row in found if row["kind"] == kind], best) for kind in (0, 1)]
+
+
+def _group(rows: Sequence[Row], best: int) -> Targets:
+    values = np.frombuffer(b"".join(row["vector"] for row in rows), dtype=np.float32)
+    return Targets(tuple(row["history_hash"] for row in rows), values.reshape(max(1, len(rows)), -1), best)
 
 
 def search(embedded: DataFrame, groups: Sequence[Targets], floor: float, threads: int = 1) -> DataFrame:
@@ -181,9 +187,7 @@ def find_similar(
     part_of = F.pmod(F.xxhash64("history_hash"), F.lit(parts))
     found = []
     for part in range(parts):
-        here = targets.where(part_of == part)
-        names = (here.where(kind).select("history_hash") for kind in ("label IS NOT NULL", "label IS NULL"))
-        groups = [collect_targets(known.join(one, "history_hash", "left_semi"), best) for one in names]
+        groups = collect_targets(known, targets.where(part_of == part), best)
         found.append(search(known, groups, floor, threads))
     pairs = reduce(DataFrame.unionByName, found)
     if parts > 1:
@@ -195,9 +199,8 @@ def find_similar(
 def _pack(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     for batch in batches:
         vectors = [row.tobytes() for row in _matrix(batch.column("embedding"))]
-        yield pa.RecordBatch.from_arrays(
-            [batch.column("history_hash"), pa.array(vectors, pa.binary())], names=["history_hash", "vector"]
-        )
+        columns = [batch.column("history_hash"), pa.array(vectors, pa.binary()), batch.column("kind")]
+        yield pa.RecordBatch.from_arrays(columns, names=["history_hash", "vector", "kind"])
 
 
 def _matrix(lists: pa.ListArray) -> Vectors:
@@ -218,5 +221,5 @@ def _gathered(batches: Iterable[pa.RecordBatch]) -> Iterator[tuple[pa.Array, Vec
 
 
 def _joined(batches: list[pa.RecordBatch]) -> tuple[pa.Array, Vectors]:
-    hashes, vectors = (pa.concat_arrays([batch.column(n) for batch in batches]) for n in ("history_hash", "embedding"))
-    return hashes, np.array(_matrix(vectors))
+    hashes = pa.concat_arrays([batch.column("history_hash") for batch in batches])
+    return hashes, np.concatenate([_matrix(batch.column("embedding")) for batch in batches if len(batch)])

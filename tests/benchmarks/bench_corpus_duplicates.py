@@ -24,7 +24,7 @@ from pyspark.sql import functions as F
 
 from etl.common.corpus_duplicates import corpus_duplicates, groups_of, similar_pairs
 from etl.common.near_duplicates import NearDuplicates
-from tests.benchmarks.pipeline import children
+from tests.benchmarks.processes import children
 from tests.benchmarks.sessions import local_session
 
 NEAR = NearDuplicates()

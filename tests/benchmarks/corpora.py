@@ -24,17 +24,18 @@ EDOS_CSVS = {
 
 def opus_files(megabytes: float) -> tuple[list[bytes], str]:
     """Up to so many MB of OPUS XML, spread over the files at hand, and what they are."""
-    files = _real_files() or _demo_files()
-    named = SHARED.joinpath("opensubtitles2018_xml").is_dir()
+    files, origin = opus_tree()
     step = max(1, round(sum(len(data) for _, data in files) / (megabytes * 1e6)))
     chosen = [data for _, data in files[::step]]
-    origin = "real OPUS OpenSubtitles v2018 files" if named else "files of the demo generator"
     return chosen, f"{len(chosen)} {origin}, {sum(map(len, chosen)) / 1e6:.1f} MB of XML"
 
 
-def opus_tree() -> tuple[list[tuple[str, bytes]], str]:
-    """All files at hand with their place in the OPUS tree (``xml/en/YEAR/FILM/ID.xml``), and what they are."""
-    real = _real_files()
+def opus_tree(folder: Path | None = SHARED / "opensubtitles2018_xml") -> tuple[list[tuple[str, bytes]], str]:
+    """All files of a folder with their place in the OPUS tree (``xml/en/YEAR/FILM/ID.xml``), and what they are.
+
+    Without a folder, or where it has none, the demo's.
+    """
+    real = _real_files(folder) if folder else []
     files = real or _demo_files()
     return files, "real OPUS OpenSubtitles v2018 files" if real else "files of the demo generator"
 
@@ -100,8 +101,7 @@ def _edos_dialogues(folder: Path) -> Iterator[list[str]]:
                         yield [turn for turn in turns if turn]
 
 
-def _real_files() -> list[tuple[str, bytes]]:
-    folder = SHARED / "opensubtitles2018_xml"
+def _real_files(folder: Path) -> list[tuple[str, bytes]]:
     # Files without a film's folder have no place in a tree.
     paths = sorted((folder / "xml").rglob("*.xml.gz")) if folder.is_dir() else []
     return [(path.relative_to(folder).as_posix().removesuffix(".gz"), _unpacked(path)) for path in paths]

@@ -8,16 +8,15 @@ same vocabulary, so that no dialogue of a copy counts as a duplicate. Each run i
 """
 
 import gzip
-import os
 import random
 import re
 import statistics
 import subprocess
 import sys
 import tempfile
-import threading
 import time
 from collections import Counter
+from functools import lru_cache
 from pathlib import Path
 
 from tests.benchmarks.corpora import opus_tree
@@ -30,6 +29,7 @@ from tests.benchmarks.harness import (
     hand_in,
     without_slowing_variables,
 )
+from tests.benchmarks.processes import Watch
 
 BEFORE = {1: (265, 145), 8: (2_120, 255), 32: (8_480, 580)}
 """Files and seconds before this round, by size."""
@@ -59,71 +59,28 @@ class Copier:
 
     def write(self, number: int, folder: Path) -> None:
         """Write copy ``number``; 0 are the files themselves."""
-        exchanged = self._exchanged(number)
         for name, data in self.files:
             head, film, upload = name.rsplit("/", 2)
             if number:
                 film = str(int(film) % ID_STEP + number * ID_STEP)
                 upload = f"{int(upload.removesuffix('.xml')) % ID_STEP + number * ID_STEP}.xml"
-                data = _WORD.sub(lambda word: b">" + exchanged.get(word[1], word[1]) + b"</w>", data)
+                data = self.exchanged(data, number)
             path = folder / head / film / f"{upload}.gz"
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(gzip.compress(data, 1, mtime=0))
 
-    def _exchanged(self, number: int) -> dict[bytes, bytes]:
+    def exchanged(self, data: bytes, number: int) -> bytes:
+        """A file with the words of copy ``number``."""
+        others = self._others(number)
+        return _WORD.sub(lambda word: b">" + others.get(word[1], word[1]) + b"</w>", data)
+
+    @lru_cache(maxsize=2)  # noqa: B019 - one copier a process
+    def _others(self, number: int) -> dict[bytes, bytes]:
         """Some words and what stands for them in a copy: another word about as frequent."""
         drawn = random.Random(number)
         chosen = sorted(drawn.sample(range(len(self.words)), int(EXCHANGED * len(self.words))))
         following = [*chosen[1:], *chosen[:1]]
         return {self.words[one]: self.words[other] for one, other in zip(chosen, following, strict=True)}
-
-
-class Memory(threading.Thread):
-    """Watches a process and its JVM; keeps the most memory that the two together had."""
-
-    def __init__(self, process: int) -> None:
-        super().__init__(daemon=True)
-        self.process = process
-        self.most = 0.0
-        self.over = threading.Event()
-
-    def run(self) -> None:
-        while not self.over.wait(0.5):
-            drivers = [self.process, *(child for child in children(self.process) if command(child) == "java")]
-            self.most = max(self.most, sum(map(resident_gib, drivers)))
-
-
-def children(process: int) -> list[int]:
-    """The processes below one, at any depth."""
-    found: list[int] = []
-    try:
-        direct = [
-            int(child)
-            for task in Path(f"/proc/{process}/task").iterdir()
-            for child in (task / "children").read_text().split()
-        ]
-    except OSError:
-        return []
-    for child in direct:
-        found += [child, *children(child)]
-    return found
-
-
-def command(process: int) -> str:
-    """A process's name; nothing where it has ended."""
-    try:
-        return Path(f"/proc/{process}/comm").read_text().strip()
-    except OSError:
-        return ""
-
-
-def resident_gib(process: int) -> float:
-    """Memory of a process in GiB."""
-    try:
-        pages = int(Path(f"/proc/{process}/statm").read_text().split()[1])
-    except OSError:
-        return 0.0
-    return pages * os.sysconf("SC_PAGE_SIZE") / 2**30
 
 
 def run_jobs(root: Path, source: Path, to: str, *overrides: str) -> tuple[float, float]:
@@ -133,15 +90,14 @@ def run_jobs(root: Path, source: Path, to: str, *overrides: str) -> tuple[float,
     began = time.perf_counter()
     with tempfile.TemporaryFile("w+") as said:
         process = subprocess.Popen(arguments, cwd=REPOSITORY, stdout=said, stderr=subprocess.STDOUT)
-        watch = Memory(process.pid)
+        watch = Watch(process.pid)
         watch.start()
         status = process.wait()
-        watch.over.set()
-        watch.join()
+        watch.stop()
         if status:
             said.seek(0)
             raise SystemExit(f"the run failed:\n{said.read()[-3000:]}")
-    return time.perf_counter() - began, watch.most
+    return time.perf_counter() - began, watch.most.driver
 
 
 def settings_of(root: Path, source: Path) -> list[str]:

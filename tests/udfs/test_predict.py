@@ -191,20 +191,20 @@ def test_small_arrow_batches_are_gathered():
 @pytest.mark.parametrize(
     ("rows", "expected"),
     [
-        ([("a", "x"), ("b", "xxx"), ("c", "xx")], [["b", "c"], ["a"]]),
+        ([("a", "x"), ("b", "xxx"), ("c", "xx")], [["b"], ["c", "a"]]),
         (
             [("a", ["x", "xx"]), ("b", np.array(["xxxx"], dtype=object)), ("c", None), ("d", [])],
-            [["b", "a"], ["c", "d"]],
+            [["b", "a", "c", "d"]],
         ),
         ([("aaaa", "x"), ("b", "xx")], [["b", "aaaa"]]),
-        ([("a", "x"), ("b", "x"), ("c", "x")], [["a", "b"], ["c"]]),
+        ([("a", "xx"), ("b", "xx"), ("c", "xx")], [["a"], ["b", "c"]]),
         ([("a", ["x", None])], [["a"]]),
         ([], []),
     ],
 )
-def test_rows_leave_a_few_at_a_time_longest_first(rows, expected):
+def test_rows_leave_some_characters_at_a_time_longest_first(rows, expected):
     frame = pd.DataFrame(rows, columns=["key", "text"])
-    found = list(by_length(frame, 2))
+    found = list(by_length(frame, 4))
     assert [list(some["key"]) for some in found] == expected
     assert all(list(some.index) == list(range(len(some))) for some in found)
 

@@ -17,6 +17,8 @@ NARROW = 32
 NARROW_STEP = 2
 """Most turns have some ten tokens: up to this width, steps of 8 would make a quarter of the computation padding."""
 ROW_STEP = 8
+BATCH_TOKENS = 2048
+"""Tokens up to which a batch of narrow rows is filled; below some 500, each takes a third more time on a CPU."""
 _NUMPY = {torch.int64: np.int64, torch.float32: np.float32, torch.bool: np.bool_}
 
 
@@ -84,8 +86,8 @@ def padded_width(length: int, max_tokens: int) -> int:
     return max(length, min(-(-length // step) * step, max_tokens))
 
 
-def batches_of_equal_width(widths: Iterable[int], batch_size: int) -> Iterator[tuple[int, list[int]]]:
-    """Yield (width, indices) with at most `batch_size` rows of one width, the widest first.
+def batches_of_equal_width(widths: Iterable[int], batch_size: int, tokens: int = 0) -> Iterator[tuple[int, list[int]]]:
+    """Yield (width, indices) with at most `batch_size` rows, or as many as `tokens` holds, of one width, widest first.
 
     Rows of one width are computed in one shape, so a row's score does not depend on how rows were
     spread over partitions.
@@ -95,8 +97,9 @@ def batches_of_equal_width(widths: Iterable[int], batch_size: int) -> Iterator[t
         by_width.setdefault(width, []).append(index)
     for width in sorted(by_width, reverse=True):
         indices = by_width[width]
-        for start in range(0, len(indices), batch_size):
-            yield width, indices[start : start + batch_size]
+        rows = max(batch_size, tokens // width)
+        for start in range(0, len(indices), rows):
+            yield width, indices[start : start + rows]
 
 
 def mean_pooled(states: Tensor, mask: Tensor) -> Tensor:
@@ -115,14 +118,14 @@ def answers_alike(
 
     Args:
         rows: with `ids`; at least one.
-        batch_size: rows in one batch; fewer when they do not fit into memory.
+        batch_size: rows in one batch; more of narrow rows, up to `BATCH_TOKENS`; fewer when memory does not suffice.
         max_tokens: width of the widest row.
         answer: from rows and their width to their answers, of one shape for all widths.
     """
     answers: list[Tensor] = []
     order: list[int] = []
     widths = [padded_width(len(row.ids), max_tokens) for row in rows]
-    for width, indices in batches_of_equal_width(widths, batch_size):
+    for width, indices in batches_of_equal_width(widths, batch_size, BATCH_TOKENS):
 
         def at_width(part: Sequence[Any], width: int = width) -> list[Tensor]:
             return [answer(part, width)]
