@@ -106,13 +106,14 @@ def _repeated(text: str, answer_start: str) -> re.Match[str] | None:
     return re.match(rf"[\s*_`\"“]*{start}(?!\w)[*_`]*", text, re.IGNORECASE)
 
 
-_FIRST_ENTRY = re.compile(
-    r"[\s>*_`\"“#]*\(?\d{1,2}[.):]\s*[*_`\"“(\[]*[^\W\d]"
-    r"|\s*\|[^|\n]{0,40}[^\W\d][^|\n]{0,40}\|"
-    r"|(?:\s*\n)?(?:[-•–*]\s+)?[*_`\"“(\[]*[^\W\d][\w'’ -]{0,40}?[*_`\"”)\]]*(?:\s*[:=(\[|–—-]\s*|\s+)[*_~]*[.,]?\d"
+_FIRST_ENTRY = re.compile(r"[\s>*_`\"“#]*\(?\d{1,2}[.):]\s*[*_`\"“(\[]*[^\W\d]|\s*\|[^|\n]{0,40}[^\W\d][^|\n]{0,40}\|")
+"""An entry of a list with its number, or as a row of a table."""
+_LABEL_AND_LEVEL = re.compile(
+    r"(?:\s{0,9}\n)?(?:[-•–*]\s{1,9})?[*_`\"“(\[]{0,9}[^\W\d_][\w'’ -]{0,40}?[*_`\"”)\]]{0,9}"
+    r"(?:\s{0,9}[:=(\[|–—-]\s{0,9}|\s{1,9})[*_~]{0,9}[.,]?\d"
 )
-"""An entry of a list with its number, as a row of a table, or as a label with its level."""
-_LEVEL = re.compile(r"[\s*_`\"”]*[:=,(\[–—-]*\s*[*_]*[.,]?\d")
+"""An entry as a label with its level: one more where the start of an answer has a label, else what goes on from it."""
+_LEVEL = re.compile(r"[\s*_`\"”]{0,9}[:=,(\[–—-]{0,9}\s{0,9}[*_]{0,9}[.,]?\d")
 
 
 def begins_anew(text: str, answer_start: str) -> bool:
@@ -120,7 +121,11 @@ def begins_anew(text: str, answer_start: str) -> bool:
 
     Some servers do not continue a message, whatever they were told, and answer from the beginning.
     """
-    return re.match(r"\s*\d{1,2}[.)]", answer_start) is not None and _FIRST_ENTRY.match(text) is not None
+    number = re.match(r"\s*\d{1,2}[.)]\s*", answer_start)
+    if number is None:
+        return False
+    labelled = number.end() < len(answer_start)
+    return bool(_FIRST_ENTRY.match(text) or (labelled and _LABEL_AND_LEVEL.match(text)))
 
 
 def goes_on(text: str, answer_start: str) -> bool | None:

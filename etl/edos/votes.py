@@ -46,10 +46,12 @@ def several_options(answer: Column, labels: Sequence[str]) -> Column:
     own = F.lower(given).rlike(rf"\(other\){BLANK}*$")
     parts = F.transform(F.split(given, rf"\||{LINE_BREAK}"), normalised_answer)
     known = F.exists(parts, lambda part: part.isin(*labels))
+    known &= F.size(F.filter(parts, lambda part: part.isNotNull())) > 1  # a line end behind one option parts nothing
     one = "|".join(sorted(map(re.escape, labels), key=len, reverse=True))
     between = rf"(?:{LINE_BREAK}|[^\p{{L}}\p{{N}}]|\b(?:and|or)\b)++"
-    only_labels = F.lower(given).rlike(rf"(?i)^(?:{between})?(?:{one})(?:{between}(?:{one}))+(?:{between})?$")
-    several = only_labels | ((F.size(parts) > 1) & (F.contains(given, F.lit("|")) | known))
+    others = rf"(?:{between}(?:{one})){{1,{MOST_SEVERAL}}}"
+    only_labels = F.lower(given).rlike(rf"(?i)^(?:{between})?(?:{one}){others}(?:{between})?$")
+    several = only_labels | known | ((F.size(parts) > 1) & F.contains(given, F.lit("|")))
     return several & ~own & ~F.coalesce(normalised_answer(given).isin(*labels), F.lit(False))
 
 

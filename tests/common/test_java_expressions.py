@@ -16,6 +16,7 @@ from pyspark.sql import functions as F
 from conf.resources import text
 from etl.augesc import queries, requirements
 from etl.common import spelling
+from etl.edos import votes
 from etl.pipeline.tables import hidden_secrets
 from etl.subtitles import text_rules, turn_rules
 from etl.subtitles.cleaning_words import cleaning_words
@@ -54,6 +55,8 @@ def calls() -> dict[str, Callable[[Column], Any]]:
         "profanity": lambda text: turn_rules.profane_word(text, words.profanity),
         "listed": lambda text: queries.listed_word(text, ["OP", "drug*"]),
         "roles": lambda text: requirements.has_role_words(F.array(F.struct(text.alias("text"))), ["Human"]),
+        "several options": lambda text: votes.several_options(text, ["sad", "angry"]),
+        "dialogue cells": votes.dialogue_turns,
         "secrets": hidden_secrets.redacted_text,
         "spelling": spelling.detokenised,
     }

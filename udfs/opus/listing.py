@@ -296,9 +296,10 @@ def _is_copy_of_macos(name: str) -> bool:
 
 
 def _kind(source: str, found: ListedFile) -> str | None:
-    """Return what a file that is no zip is, by its first bytes."""
+    """Return what a file that is no zip is, by its first bytes; None for a damaged zip."""
     with open_container(source, container_uri(source, found.path)) as file:
-        return kind_of(read_up_to(file, 512))
+        data = read_up_to(file, 512)
+    return None if data.startswith(b"PK") else kind_of(data)
 
 
 def _unread(name: str, in_zip: bool) -> str | None:
