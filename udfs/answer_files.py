@@ -14,7 +14,7 @@ from typing import Any, BinaryIO, Final
 import pyarrow as pa
 
 from udfs.json_texts import JsonError, parsed_json
-from udfs.labelled_files import MISSING, documents_of, rows_of, whole_id
+from udfs.labelled_files import MISSING, ROUNDED, documents_of, rows_of, whole_ids
 from udfs.text_files import plain_name
 
 ANSWER_FORMAT: Final = "edos-lakehouse answers"
@@ -34,7 +34,7 @@ IDS: Final = ("batch_id", "hit_id", "item_id")
 WORKER_AND_IDS: Final = ("worker_id", *IDS)
 TRUE: Final = ("true", "on", "1", "1.0", "wahr", "vrai", "verdadero", "vero", "verdadeiro", "waar", "prawda", "истина")
 FALSE: Final = ("false", "off", "0", "0.0", "falsch", "faux", "falso", "onwaar", "fałsz", "ложь")
-"""What columns of options have, also as spreadsheets of other languages write it."""
+"""Values of an option's column, as spreadsheets in several languages write true and false."""
 OTHER: Final = "Other"
 """The option that leads to all labels."""
 EXPORTS: Final = "Choose the export JSON in Label Studio, the batch results in Mechanical Turk"
@@ -202,10 +202,10 @@ def _csv_rows(name: str, stream: BinaryIO) -> Iterator[Row]:
             has = ", ".join(list(cells)[:8])
             yield _fault(f"no column {', '.join(missing)}; it has {has}. {EXPORTS}")
             return
-        elif lost := [f"{name} {cells[name]}" for name in WORKER_AND_IDS if whole_id(cells[name]) is None]:
-            yield _fault(f"rounded_id: {lost[0]}: a spreadsheet made a number of it")
+        elif (found := whole_ids(cells, WORKER_AND_IDS))[1] is not None:
+            yield _fault(f"{ROUNDED}: {found[1]}")
         else:
-            cells = cells | {name: whole_id(cells[name]) for name in WORKER_AND_IDS}
+            cells = cells | found[0]
             answer = {column: _text(_unquoted(cells[column])) for column in COLUMNS if column != "position"}
             other = (answer["other"] or "").lower() in TRUE
             seconds = _seconds(answer["seconds"])

@@ -9,6 +9,7 @@ from html import unescape
 from typing import NamedTuple
 
 from udfs.llm_requests import continuation
+from udfs.text_files import UNSEEN
 
 CUT_OFF = "cut_off_in_thought"
 NO_ANSWER = "no_answer_after_thought"
@@ -66,7 +67,6 @@ _TURN_START = re.compile(
 )
 
 
-_UNSEEN = re.compile("[\u00ad\u200b\u200e\u200f\u2060\ufeff]")
 _JSON = re.compile(r"[\[{]\s*[\"'\[{]")
 _ENTITY = re.compile(r"&(?:[a-zA-Z]{2,8}|#\d{1,6}|#[xX][0-9a-fA-F]{1,5});")
 _BREAK = re.compile(r"<br\s{0,3}/?>", re.IGNORECASE)
@@ -127,7 +127,7 @@ def readable(text: str) -> str:
     written as in HTML or JSON (``&quot;``, ``<br>``, a backslash and an n) become what they stand for, and those within
     JSON or within a line become blanks.
     """
-    text = _UNSEEN.sub("", text)
+    text = UNSEEN.sub("", text)
     body = text.strip()
     if "\\" in body and body[0] == body[-1] == '"':
         try:

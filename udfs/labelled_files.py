@@ -8,7 +8,7 @@ of them wins unseen.
 import json
 import re
 import zlib
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, BinaryIO, Final, TextIO
 
 from udfs.csv_records import Records
@@ -24,7 +24,9 @@ _WHOLE: Final = re.compile(r"=\"(?P<quoted>[^\"]*)\"|(?P<whole>\d+)\.0+")
 MISSING: Final = frozenset(
     ("nan", "-nan", "nat", "<na>", "null", "#n/a", "n/a", "#na", "#name?", "#value!", "#ref!", "#num!", "#null!")
 )
-"""What spreadsheets and pandas write in lower case for a cell without a value, beside nothing."""
+"""How spreadsheets and pandas write a missing value, in lower case; an empty cell is missing as well."""
+ROUNDED: Final = "rounded_id"
+"""Fault of a row with an id of which digits are lost."""
 
 
 def rows_of(name: str, stream: BinaryIO, columns: Collection[str] = (), ids: Collection[str] = ()) -> Iterator[Row]:
@@ -38,13 +40,23 @@ def rows_of(name: str, stream: BinaryIO, columns: Collection[str] = (), ids: Col
         ids: columns of ids: each is read by `whole_id`; a row with one that has lost digits is a fault.
     """
     for row in _rows_of(name, stream, columns):
-        known = {column: row.value[column] for column in ids if row.fault is None and column in row.value}
-        whole = {column: whole_id(cell) for column, cell in known.items()}
-        lost = next((column for column, cell in whole.items() if cell is None), None)
+        whole, lost = whole_ids(row.value, ids) if ids and row.fault is None else ({}, None)
         if lost is not None:
-            yield Row(row.line, None, "rounded_id", shown(f"{lost} {known[lost]}: a spreadsheet made a number of it"))
+            yield Row(row.line, None, ROUNDED, shown(lost))
         else:
             yield row._replace(value=row.value | whole) if whole else row
+
+
+def whole_ids(cells: Mapping[str, str], ids: Iterable[str]) -> tuple[dict[str, str], str | None]:
+    """Return the ids of a row by `whole_id`, and which one has lost digits, if one has; columns may be missing."""
+    whole = {}
+    for column in ids:
+        if column in cells:
+            found = whole_id(cells[column])
+            if found is None:
+                return {}, f"{column} {cells[column]}: a spreadsheet made a number of it"
+            whole[column] = found
+    return whole, None
 
 
 def whole_id(cell: str) -> str | None:

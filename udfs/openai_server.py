@@ -126,7 +126,7 @@ class OpenAIServer:
         else:
             response = self._client.completions.create(prompt=request.prompt + request.answer_start, **fields)
         answer = read_answer(response, decoding.chat, request.answer_start, continues or not decoding.chat)
-        if decoding.chat and continues and request.answer_start and answer.text:
+        if decoding.chat and continues and request.answer_start and answer.text and not self._went_on:
             self._learn(content_text(response.choices[0].message.content), request.answer_start)
         # A server may echo the request's headers.
         text = None if answer.text is None else without_secrets_of_the_run(answer.text, self._key)

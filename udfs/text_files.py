@@ -16,7 +16,7 @@ MAX_DETAIL: Final = 200
 _LATIN: Final = re.compile(rb"[A-Za-z][\x80-\xff]|[\x80-\xff][A-Za-z]")
 """A letter of Windows-1252 in a word, or a mark beside it."""
 _SURROGATE: Final = re.compile("[\ud800-\udfff]")
-_UNSEEN: Final = re.compile("[\u00ad\u200b\u200e\u200f\u2060\ufeff]")
+UNSEEN: Final = re.compile("[\u00ad\u200b\u200e\u200f\u2060\ufeff]")
 
 
 class Row(NamedTuple):
@@ -51,7 +51,7 @@ def shown(text: str, most: int = MAX_DETAIL) -> str:
 
 def plain_name(text: str) -> str:
     """Return a name without outer blanks and unseen characters, with one blank for each run of any kind of blanks."""
-    return " ".join(_UNSEEN.sub("", text).split())
+    return " ".join(UNSEEN.sub("", text).split())
 
 
 def is_unicode(text: str) -> bool:

@@ -35,13 +35,14 @@ class KnownError:
     cure: str
 
 
+_LOST_TASK = r"\(TID \d+\) \((\S+) executor (\d+)\)"
 _REFUSED = (
     r"Read-only file system|Permission denied|Operation not permitted|Not a directory|File exists|AccessDenied"
     r"|AccessControlException|DELTA_CANNOT_CREATE_LOG_PATH|Mkdirs failed to create|os error (1|13|20|30)\b"
 )
 FAULTS = (
     KnownError(
-        r"\(TID \d+\) \(\S+ executor \d+\)(?s:.*)(No space left on device|Disk quota exceeded)",
+        rf"{_LOST_TASK}(?s:.*)(No space left on device|Disk quota exceeded)",
         "no space left on the disk of the worker {worker}",
         f"free some in its folder and in its spark.local.dir, and {AGAIN}",
     ),
@@ -134,15 +135,16 @@ def fault_line(error: BaseException, settings: Settings | None = None, stage: st
     if isinstance(error, StageError) or _OUR_WORDS.search(text):
         return _own_words(error, text)
     during = f" in stage {stage}" if stage else ""
+    behind = during and f" ({during.strip()})"
     if isinstance(error, NoExecutorError):
-        return f"{error}{during and f' ({during.strip()})'}"
+        return f"{error}{behind}"
     facts: dict[str, str] | None = None
     for fault in FAULTS:
         if re.search(fault.signs, text, re.MULTILINE):
             facts = facts or _facts(error, text, settings)
             if set(re.findall(r"{(\w+)}", fault.message + fault.cure)) <= facts.keys():
                 return f"{fault.message.format_map(facts)}{during}: {fault.cure.format_map(facts)}"
-    return f"{_own_words(error, text)}{during and f' ({during.strip()})'}"
+    return f"{_own_words(error, text)}{behind}"
 
 
 def is_bad_input(error: BaseException) -> bool:
@@ -191,7 +193,7 @@ def _facts(error: BaseException, text: str, settings: Settings | None) -> dict[s
         "reason": _REASONS.get(kind, "no permission"),
         "a_table": f"table {table}" if table else f"a table in {root}",
     }
-    if worker := re.search(r"\(TID \d+\) \((\S+) executor (\d+)\)", text):
+    if worker := re.search(_LOST_TASK, text):
         facts["worker"] = f"{worker[1]} (executor {worker[2]})"
     if filename and not any(Path(filename).absolute().is_relative_to(Path(one).absolute()) for one in places.values()):
         facts["elsewhere"] = filename

@@ -37,13 +37,17 @@ def normalised_answer(answer: Column) -> Column:
     return F.when((plain != "") & ~seen.isin(*MISSING), plain)
 
 
+def _is_own_word(answer: Column) -> Column:
+    return answer.rlike(rf"(?i)\(other\){BLANK}*$")
+
+
 def several_options(answer: Column, labels: Sequence[str]) -> Column:
     """Return whether an answer holds more than one label, as cells of checkboxes do: ``Sad|Angry``.
 
     Two labels that a worker wrote as an own word, ``angry, annoyed (Other)``, are one answer.
     """
     given = F.left(F.coalesce(answer, F.lit("")), F.lit(MOST_SEVERAL))
-    own = F.lower(given).rlike(rf"\(other\){BLANK}*$")
+    own = _is_own_word(given)
     parts = F.transform(F.split(given, rf"\||{LINE_BREAK}"), normalised_answer)
     known = F.exists(parts, lambda part: part.isin(*labels))
     known &= F.size(F.filter(parts, lambda part: part.isNotNull())) > 1  # a line end behind one option parts nothing
@@ -106,7 +110,7 @@ def answers_from_votes(votes: DataFrame, labels: Sequence[str], source: str) -> 
         (F.col("position") + 1).cast("string").alias("worker_id"),
         "answer",
         normalised_answer(F.col("answer")).alias("given"),
-        F.coalesce(F.col("answer").rlike(rf"(?i)\(other\){BLANK}*$"), F.lit(False)).alias("specified"),
+        F.coalesce(_is_own_word(F.col("answer")), F.lit(False)).alias("specified"),
         F.nullif("band", F.lit("")).alias("band"),
     )
     no_word = F.col("given").isin(*(word for word in NO_WORD if word not in labels)) & ~F.col("specified")

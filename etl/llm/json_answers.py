@@ -7,7 +7,7 @@ of the paper stays the default; an answer is only read as JSON if it is JSON.
 import ast
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 MOST_CHARACTERS = 20_000
@@ -130,16 +130,13 @@ def _is_answer(found: Sequence[Any], outside: str) -> bool:
 
 
 def _decoded(text: str, start: int, requoted: bool = False) -> tuple[Any, int]:
-    """Return the list or object that begins at a place, and its end; (None, start) if there is none.
+    """Return the list or object that begins at a place, and its end; without one, None and the start.
 
     Args:
         requoted: whether quotes within quotes are looked for, which takes time.
     """
     end, closed = _end_of(text, start)
-    lenient = _TRAILING_COMMA.sub("", _COMMENT.sub("", text[start:end].translate(_CURLY)))
-    parts = [text[start:end], lenient]
-    parts += [_QUOTED.sub(lambda one: one[1] + json.dumps(_LINE.sub(" ", one[3])), lenient)] if requoted else []
-    for part in parts:
+    for part in _readings(text[start:end], requoted):
         if not closed:
             part = _closed(part)
         for read in (lambda one: json.loads(one, strict=False), ast.literal_eval):
@@ -150,6 +147,15 @@ def _decoded(text: str, start: int, requoted: bool = False) -> tuple[Any, int]:
             if isinstance(value, dict | list) and value and not isinstance(value, set):
                 return value, end
     return None, start
+
+
+def _readings(text: str, requoted: bool) -> Iterator[str]:
+    """Yield a text as it stands, then as JSON that its author may have meant; later ones take more time."""
+    yield text
+    lenient = _TRAILING_COMMA.sub("", _COMMENT.sub("", text.translate(_CURLY)))
+    yield lenient
+    if requoted:
+        yield _QUOTED.sub(lambda one: one[1] + json.dumps(_LINE.sub(" ", one[3])), lenient)
 
 
 def _end_of(text: str, start: int) -> tuple[int, bool]:

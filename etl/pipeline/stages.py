@@ -383,12 +383,8 @@ def stage(**declared: Unpack[Declaration]) -> Callable[[Callable[..., Any] | Rec
         incremental = declared.get("incremental")
         if incremental is not None and incremental.prepare is not None:
             fields["prepare"] = receiver_of(incremental.prepare)
-        if "fingerprint" in declared:
-            fields["fingerprint"] = receiver_of(declared["fingerprint"])
-        if "loss_guard" in declared:
-            fields["loss_guard"] = receiver_of(declared["loss_guard"])
-        if "input_guard" in declared:
-            fields["input_guard"] = receiver_of(declared["input_guard"])
+        for key in {"fingerprint", "loss_guard", "input_guard"} & fields.keys():
+            fields[key] = receiver_of(fields[key])
         about = inspect.getdoc(called.function) or ""
         REGISTRY[name] = Stage(name=name, function=called, module=module, about=about, **fields)
         return REGISTRY[name]

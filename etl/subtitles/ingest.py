@@ -14,11 +14,11 @@ from etl.pipeline.outcome import Outcome, dropped_columns, with_work_key
 from etl.pipeline.spark_api import cached, cores
 from etl.pipeline.tables.ops import WORK_VERSION
 from etl.subtitles.copies import copies_of, kept_copies, mark_copies
+from etl.subtitles.manifest import in_languages
 from etl.subtitles.tables import FILES, MANIFEST
 from etl.subtitles.uploads import speaker_marks
 from udfs.opus.batches import parsed_batches
 from udfs.opus.files import Caps
-from udfs.opus.paths import with_families
 
 _OPEN_COST = 64 << 10
 _PIECE = 64 << 20
@@ -73,8 +73,7 @@ def ingest_subtitles(
 
     readable = F.col("reason").isNull()
     # A file of unknown language is kept.
-    asked = with_families(languages)
-    usable = readable & (F.col("language").isNull() | F.col("language").isin(*asked) if asked else F.lit(True))
+    usable = readable & in_languages(languages)
     parsed, rows, copies = _each_once(marked, read, usable)
     foreign = parsed.where(readable & ~usable)
     named = dropped_columns("file", "source_path", "language_not_chosen", 1, F.col("language"))

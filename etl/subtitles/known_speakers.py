@@ -65,6 +65,10 @@ class Episode:
     name: str
     cues: list[SpokenCue] = field(default_factory=list)
 
+    def in_order(self) -> list[SpokenCue]:
+        """Return the cues by their starts, as a file numbers them."""
+        return sorted(self.cues, key=lambda cue: cue.start_ms)
+
 
 def script_match(text: str, utterance: str) -> float:
     """Return the share of a cue's words that a script's utterance has in the same order, 0 without words."""
@@ -211,7 +215,7 @@ def episodes_of(folder: Path) -> Iterator[Episode]:
 BETWEEN_CUES = "cues"
 WITHIN_CUES = "within cues"
 KNOWN_SOURCES = (BETWEEN_CUES, WITHIN_CUES)
-_LONGEST_GAP_MS = 5000
+LONGEST_GAP_MS = 5000
 _DASHES = re.compile(r"(?<=\S)\s+(?=-\s?\w)")
 
 
@@ -231,7 +235,7 @@ def known_pairs(episodes: Iterator[Episode]) -> pd.DataFrame:
 
 
 def _episode_pairs(episode: Episode) -> pd.DataFrame:
-    cues = sorted(episode.cues, key=lambda cue: cue.start_ms)
+    cues = episode.in_order()
     lines = spoken(sentences_of_cues(cues))
     several = np.array([cue.text.lstrip().startswith("-") for cue in cues], dtype=bool)
     right = np.flatnonzero(lines.pairable)
@@ -265,7 +269,7 @@ def _episode_pairs(episode: Episode) -> pd.DataFrame:
 
 def _change(left: SpokenCue, right: SpokenCue) -> int:
     """Return 1 where the speaker changes between two cues, 0 where not, -1 where that is not known."""
-    if left.speaker is None or right.speaker is None or right.start_ms - left.end_ms > _LONGEST_GAP_MS:
+    if left.speaker is None or right.speaker is None or right.start_ms - left.end_ms > LONGEST_GAP_MS:
         return -1
     if left.utterance is not None and right.utterance is not None and left.utterance != right.utterance:
         (scene, number), (next_scene, next_number) = left.utterance, right.utterance

@@ -73,14 +73,18 @@ def _cure(unread: Sequence[str], source: str) -> str:
     return f"check subtitles.sources and subtitles.languages{there}"
 
 
+def in_languages(languages: Sequence[str]) -> Column:
+    """Return whether the column ``language`` is one that is asked for; an unknown one is, and all are without any."""
+    asked = with_families(languages)
+    return F.col("language").isNull() | F.col("language").isin(*asked) if asked else F.lit(True)
+
+
 def in_chosen_languages(listed: DataFrame, languages: Sequence[str]) -> Outcome:
     """Leave out the files and folders whose names say that they are of a language that is not asked for, or not read.
 
     Of OPUS's folders of other languages only the folder comes here, and its files are not counted.
     """
-    asked = with_families(languages)
-    foreign = F.col("language").isNotNull() & ~F.col("language").isin(*asked) if asked else F.lit(False)
-    foreign = foreign & F.col("fault").isNull()
+    foreign = ~in_languages(languages) & F.col("fault").isNull()
     unread = F.coalesce(F.startswith("fault", F.lit(UNREAD)), F.lit(False))
     folder = is_folder()
     detail = F.when(folder, F.concat("language", F.lit(": a folder, whose files are not listed"))).otherwise(
@@ -135,8 +139,7 @@ def wanted(
         years: the first and the last year folder; None: all.
     """
     asked = F.col("source").isin(*map(valid, sources)) & in_film_sample(F.col("movie_id"), sample)
-    if languages:
-        asked &= F.col("language").isNull() | F.col("language").isin(*with_families(languages))
+    asked &= in_languages(languages)
     return listed.where(asked & in_years(F.col("directory_year"), years) & F.col("fault").isNull())
 
 

@@ -122,8 +122,8 @@ def without_scan_errors(text: Column) -> Column:
 def without_label(text: Column, speaker: Column) -> Column:
     """Return a turn's text without the label of its speaker (EDOS 3.1).
 
-    It takes those labels, too, that ``without_character_names`` cannot tell from other words before a colon: names of a
-    script without capitals, and such as Will and First Officer.
+    ``without_character_names`` leaves labels that look like other words before a colon: names in a script without
+    capitals, or names such as Will and First Officer. Here the speaker is known, so they go as well.
 
     Args:
         text: one turn.

@@ -17,10 +17,9 @@ import deltalake
 import numpy as np
 import pandas as pd
 
-from etl.subtitles.known_speakers import Episode, SpokenCue, episodes_of, sentences_of_cues, subrip
+from etl.subtitles.known_speakers import LONGEST_GAP_MS, Episode, episodes_of, sentences_of_cues, subrip
 
 SHARES = (0.01, 0.02, 0.06, 0.12, 0.24)
-APART_MS = 5_000
 
 
 def written(folder: Path, known: Path) -> int:
@@ -29,14 +28,9 @@ def written(folder: Path, known: Path) -> int:
     for episode in episodes_of(known):
         path = folder / episode.series / f"{episode.name}.srt"
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(subrip(in_order(episode)), "utf-8")
+        path.write_text(subrip(episode.in_order()), "utf-8")
         count += 1
     return count
-
-
-def in_order(episode: Episode) -> list[SpokenCue]:
-    """Return the cues by their starts, as they are numbered in the file."""
-    return sorted(episode.cues, key=lambda cue: cue.start_ms)
 
 
 class Truth:
@@ -45,16 +39,16 @@ class Truth:
     Attributes:
         first, last: the cues of each sentence.
         cues: in their order.
+        words: whether each sentence has a letter or digit.
+        spoken: the sentences that have.
     """
 
     def __init__(self, episode: Episode) -> None:
-        self.cues = in_order(episode)
+        self.cues = episode.in_order()
         sentences = sentences_of_cues(self.cues)
         self.first, self.last = sentences.block_first - 1, sentences.block_last - 1
         self.words = np.array([any(map(str.isalnum, text)) for text in sentences.text.to_pylist()])
-
-    def __len__(self) -> int:
-        return len(self.first)
+        self.spoken: list[int] = np.flatnonzero(self.words).tolist()
 
     def changes(self, left: int, right: int) -> bool | None:
         """Return whether the speaker changes between two sentences; None where that is not known."""
@@ -63,7 +57,7 @@ class Truth:
             return None
         if before is after:
             return False
-        if after.start_ms - before.end_ms > APART_MS:
+        if after.start_ms - before.end_ms > LONGEST_GAP_MS:
             return True
         if before.utterance and after.utterance and before.utterance[0] != after.utterance[0]:
             return True
@@ -73,7 +67,7 @@ class Truth:
 
     def right(self, turns: list[tuple[int, int]]) -> bool | None:
         """Return whether all borders of a dialogue are right; None where one of them is not known."""
-        spoken = np.flatnonzero(self.words).tolist()
+        spoken = self.spoken
         inside = [place for place in spoken if turns[0][0] <= place <= turns[-1][1]]
         starts = [first for first, _ in turns]
         before = [place for place in spoken if place < inside[0]][-1:]

@@ -1,9 +1,9 @@
-"""What a process and those below it use: seconds of processors, memory, bytes; Linux's /proc only."""
+"""Processor time, memory and bytes of a process and its descendants, from Linux's /proc."""
 
 import os
 import threading
 from collections import defaultdict
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 TICKS = os.sysconf("SC_CLK_TCK")
@@ -12,7 +12,7 @@ PAGE = os.sysconf("SC_PAGE_SIZE")
 
 @dataclass
 class Use:
-    """What was used in some time.
+    """Resources that a process and its descendants used over an interval.
 
     Attributes:
         wall: seconds.
@@ -58,9 +58,8 @@ class Watch(threading.Thread):
             else:
                 workers += resident_gib(process)
         cpu, read, written = (sum(column) for column in zip(*list(self._totals.values()), strict=True))
-        kept = Use(0.0, 0.0, max(self.most.driver, driver), max(self.most.workers, workers))
-        self.most = kept
-        return Use(0.0, cpu, kept.driver, kept.workers, read, written)
+        self.most = Use(driver=max(self.most.driver, driver), workers=max(self.most.workers, workers))
+        return replace(self.most, cpu=cpu, read=read, written=written)
 
     def forget_memory(self) -> None:
         """Begin to look for the most memory anew."""

@@ -97,7 +97,7 @@ _PAGE = re.compile(rb"(?i)\s*(?:<!doctype html|<html|<head>)")
 
 
 _SHORT = frozenset([b"PG", b"MZ", b"ID3", b"RIFF", b"OggS", b"MSCF"])
-"""What text may begin with, too: a file of another kind has a zero byte soon."""
+"""First bytes that a text may have as well: a file of that kind has a zero byte among its first 64."""
 
 
 def kind_of(data: bytes) -> str | None:

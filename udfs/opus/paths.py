@@ -291,8 +291,10 @@ def is_subtitle_name(path: str) -> bool:
 
 
 def with_families(languages: Sequence[str]) -> list[str]:
-    """Return the codes of files that languages ask for: ``zh`` is Chinese of any region, and its regions may be
-    called ``zh``; what the text of such a file is in decides then."""
+    """Return the codes of files that languages ask for: these, and codes of Chinese that may stand for one of them.
+
+    ``zh`` asks for every region; for ``zh_cn`` and ``zh_tw``, files named ``zh`` are read and their texts decide.
+    """
     chinese = ("zh", "zh_cn", "zh_tw")
     added = chinese if "zh" in languages else ("zh",) if {*chinese}.intersection(languages) else ()
     return list(dict.fromkeys([*languages, *added]))

@@ -106,7 +106,7 @@ def _is_abbreviated(text: str, start: int, end: int, language: str) -> bool:
     inside = (one.span() for one in parts.finditer(text, max(start, end - 12), end + 12))
     if never.search(before) or any(first < end < last for first, last in inside):
         return True
-    if following in BEGINNINGS.get(language, "").split():
+    if following in _beginnings(language):
         return False
     if sometimes.search(before):
         return True
@@ -114,16 +114,16 @@ def _is_abbreviated(text: str, start: int, end: int, language: str) -> bool:
     if letters is not None and len(letters[1]) == 2:
         alone = letters[1][0] in ONE_LETTER.get(language, "") and not _INITIAL.match(text, end)
         return not (alone or letters[1].islower() or letters[1] > _LAST_WITH_INITIALS)
-    return letters is not None or _is_ordinal(before, text[end:], language)
+    return letters is not None or _is_ordinal(before, text, end, language)
 
 
-def _is_ordinal(before: str, behind: str, language: str) -> bool:
+def _is_ordinal(before: str, text: str, end: int, language: str) -> bool:
     """Return whether a number with a full stop is an ordinal: ``Der 2. Weltkrieg``, ``am 3. Mai``."""
     if language in ORDINALS and _ROMAN.search(before):
         return True
     day = _DAY.search(before) is not None
     if language == "de":
-        return _ORDINAL.search(before) is not None or (day and _MONTH.match(behind) is not None)
+        return _ORDINAL.search(before) is not None or (day and _MONTH.match(text, end) is not None)
     return day and language == "tr"
 
 
@@ -133,6 +133,11 @@ def opus_tokens(sentence: str, language: str | None = None) -> str:
     Combining marks, joiners and damaged characters are part of their word.
     """
     return " ".join(_token(language, sentence.isascii()).findall(sentence))
+
+
+@lru_cache
+def _beginnings(language: str) -> frozenset[str]:
+    return frozenset(BEGINNINGS.get(language, "").split())
 
 
 def _any_of(words: Iterable[str]) -> str:
