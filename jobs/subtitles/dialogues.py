@@ -82,7 +82,7 @@ def published_pool(
     writes=CLEAN_DIALOGUES,
     from_files=FromFiles(published.SETTING, published_pool, RowAccounting("turns", rows_out="sum(size(turns))")),
     units=RowAccounting("turns", "sum(size(turns))", "sum(size(turns))"),
-    version=14,
+    version=15,
     resources=(
         "not_names.txt",
         "profanity.txt",
