@@ -63,7 +63,7 @@ def without_character_names(text: Column, not_names: Sequence[str] = ()) -> Colu
     named = F.regexp_replace(start, rf"^{name_pattern(CAPITALISED, not_names)}{_OPENING}", "")
     small = rf"^(?=\p{{Ll}}{{2,}}\s?:){_without_words(not_names)}\p{{Ll}}+\s?:\s+(?=[\"'\p{{Lu}}])"
     named = F.regexp_replace(named, small, "")
-    shouted = name_pattern(rf"(?=[^\s:]*\p{{Lu}}[^\s:]*\p{{Lu}}){_SHOUTED}", not_names)
+    shouted = name_pattern(rf"(?=[^\s:]*\p{{Lu}}(?:\s['’])?[^\s:]*\p{{Lu}}){_SHOUTED}", not_names)
     inside = F.regexp_replace(named, rf"(?<=[.!?…]\s){shouted}", "")
     return F.trim(F.regexp_replace(inside, r"\s+", " "))
 
@@ -119,20 +119,24 @@ def without_scan_errors(text: Column) -> Column:
     return F.when(text.rlike(_SUSPECT), repaired).otherwise(text)
 
 
-def without_label(text: Column, speaker: Column) -> Column:
-    """Return a turn's text without the label of its speaker (EDOS 3.1).
+ONE_LABEL = r"(?iu)(?<!\S)(?<![\p{L}\p{Nd}]\s)\Q%s\E\s:(?:\s+|$)"
+"""The label of a speaker, by the name."""
 
-    ``without_character_names`` leaves labels that look like other words before a colon: names in a script without
-    capitals, or names such as Will and First Officer. Here the speaker is known, so they go as well.
+
+def without_label(text: Column, speaker: Column) -> Column:
+    """Return a turn's text without the labels of its speaker (EDOS 3.1).
+
+    It also takes those that ``without_character_names`` leaves since they look like other words before a colon: names
+    in a script without capitals, names such as Will and First Officer, and labels with which the speaker goes on.
 
     Args:
         text: one turn.
         speaker: the name of its label in capitals, null without one.
     """
-    opening = F.concat(speaker, F.lit(" :"))
-    rest = F.trim(F.substr(text, F.char_length(opening) + 1, F.char_length(text)))
-    rest = F.replace(rest, F.concat(F.lit(" "), opening, F.lit(" ")), F.lit(" "))
-    return F.when(F.startswith(F.upper(text), opening), rest).otherwise(text)
+    name = F.replace(speaker, F.lit("\\"), F.lit(r"\E\\\Q"))
+    name = F.replace(name, F.lit("'"), F.lit(r"\E\s?'\Q"))
+    label = F.format_string(ONE_LABEL, name)
+    return F.when(speaker.isNull(), text).otherwise(F.trim(F.regexp_replace(text, label, F.lit(""))))
 
 
 def spoken_text(text: Column, rules: CleaningSettings, words: CleaningWords, language: Column | None = None) -> Column:

@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from etl.subtitles.turn_sentences import UNKNOWN_MS, Sentences
-from udfs.opus.speaker_labels import begins_sentence, names_among
+from udfs.opus.speaker_labels import MIN_LABELS, label_of, labels_among, names_among
 
 _compute: Any = pc
 """Arrow registers its functions at import, so type checkers do not know them."""
@@ -31,16 +31,6 @@ misread.
 """
 _BROKEN_OFF = rf"(?:{_DASH}\s?{_DASH}|\x{{2014}})[\"']?\s*$"
 _BRACKETED = r"\[[^\[\]]*\]|\([^()]*\)|\{[^{}]*\}"
-_NAME = r"'?[\p{Lu}\p{Lo}][\p{L}\p{M}\p{N}.'&-]*"
-_LABEL = (
-    rf"^\s*(?:(?:{_DASH}|{_CHEVRONS}|/)\s*)?(?:[\[(][^\[\]()]*[\])]\s)?"
-    rf"(?:[\[(]\s)?(?P<name>{_NAME}(?:\s(?:{_NAME}|and|of|on|in|the|'s|&|,|#|\x{{2116}}|[0-9]+|voice-over|\([^()]*\)|\[[^\[\]]*\])){{0,5}})"
-    r"(?:\s[\])])?\s:(?P<rest>.*)$"
-)
-_SHOUTED = r"\p{Lu}[.']?\s?'?\p{Lu}[\p{Lu}\p{N}.' &#\x{2116}-]*"
-_CAPITALS = rf"^\s*(?:(?:{_DASH}|{_CHEVRONS}|/)\s*)?(?:[(\[]\s)?{_SHOUTED}(?:\s[)\]]|\s[(\[].*)? :.*\p{{Ll}}"
-_MANNER = r"\s[(\[][^()\[\]]*[)\]]"
-"""How or where a speaker is heard, behind the name: ``PETER ( ON RADIO ) :``."""
 _NAME_IN_BRACKETS = (
     rf"^\s*(?:(?:{_DASH}|{_CHEVRONS}|/)\s*)?[\[(]\s(?P<name>\p{{L}}[^\[\]():]{{0,40}})\s[\])]\s(?P<rest>[^\s:].*)$"
 )
@@ -52,9 +42,6 @@ _WORD = re.compile(r"\w")
 _NOTES_AND_BLANKS = "\u2669\u266a\u266b\u266c# "
 _MOST_SUNG = 8
 """Sentences of a song whose notes stand before the first and behind the last alone."""
-JAVA_LABEL = _LABEL.replace("?P<name>", "").replace("(?P<rest>", "(?! [0-9])(")
-"""The label for Spark, which needs no second look at the clock times."""
-_CLOCK = r"^ [0-9]"
 NEW_TURN = 1
 SAME_TURN = 0
 UNMARKED = -1
@@ -65,8 +52,6 @@ MIN_DASH_SHARE = 0.15
 Ours. Of 90 uploads of fiction, those that mark every turn have 17 to 55%, those that mark some or none 0 to 12%; the
 sentences without a dash of the latter say nothing.
 """
-MIN_LABELS = 10
-"""A file with fewer labelled sentences does not label its speakers."""
 
 
 def opens_with_dash(texts: pa.Array) -> np.ndarray:
@@ -78,17 +63,18 @@ def speaker_names(texts: pa.Array) -> pa.Array:
     """Return the name before a colon at the start of each sentence (``Anna :``) in capitals; null without one.
 
     Without such a name it is the text in brackets before words, ``[ Anna ] Come in .``, which may be no name.
-
-    A name is a phrase of at most six tokens that are capitalised, because truecasing removes all-capital labels, or of
-    a script without capitals. The colon of
-    a clock time does not count.
     """
-    parts = _compute.extract_regex(texts, _LABEL)
-    clock = _compute.match_substring_regex(_compute.struct_field(parts, "rest"), _CLOCK)
-    name = _compute.replace_substring_regex(_compute.struct_field(parts, "name"), _MANNER, "")
-    name = _compute.replace_substring(_compute.utf8_upper(name), " '", "'")
-    name = _compute.if_else(_compute.fill_null(clock, True), pa.scalar(None, pa.string()), name)
-    return _compute.coalesce(name, _compute.utf8_upper(_in_brackets(texts)))
+    names = np.full(len(texts), None, dtype=object)
+    for row, (name, _) in _before_colons(texts).items():
+        names[row] = name.upper()
+    return _compute.coalesce(pa.array(names, pa.string()), _compute.utf8_upper(_in_brackets(texts)))
+
+
+def _before_colons(texts: pa.Array) -> dict[int, tuple[str, bool]]:
+    """Return what ``label_of`` finds in each sentence in which it finds a label."""
+    rows = np.flatnonzero(_booleans(_compute.match_substring(texts, " :")))
+    said = _compute.take(texts, pa.array(rows)).to_pylist()
+    return {row: label for row, text in zip(rows.tolist(), said, strict=True) if (label := label_of(text)) is not None}
 
 
 def _in_brackets(texts: pa.Array) -> pa.Array:
@@ -96,21 +82,9 @@ def _in_brackets(texts: pa.Array) -> pa.Array:
 
 
 def _with_colon(sentences: Sentences, labels: np.ndarray) -> np.ndarray:
-    return (labels >= 0) & ~np.asarray(_compute.is_valid(_in_brackets(sentences.text)), dtype=bool)
-
-
-def _names_in_brackets(sentences: Sentences) -> np.ndarray:
-    """Return whether each sentence has a text in brackets in place of a label, and whether it is a name of its file."""
-    found = _in_brackets(sentences.text)
-    here = np.asarray(_compute.is_valid(found), dtype=bool)
-    named = np.zeros(len(sentences), dtype=bool)
-    for file in np.unique(sentences.file[here]):
-        start, end = sentences.offsets[file], sentences.offsets[file + 1]
-        own = found.slice(start, end - start).to_pylist()
-        said = sentences.text.slice(start, end - start).to_pylist()
-        names = names_among(Counter(filter(None, own)), said, "en" if _is_english(said) else None)
-        named[start:end] = [name in names for name in own]
-    return np.where(here, named.astype(np.int8), np.int8(UNMARKED))
+    before = np.zeros(len(sentences), dtype=bool)
+    before[list(_before_colons(sentences.text))] = True
+    return before & (labels >= 0)
 
 
 def _is_english(said: list[str]) -> bool:
@@ -122,25 +96,28 @@ def _is_english(said: list[str]) -> bool:
 def speaker_labels(sentences: Sentences) -> np.ndarray:
     """Return a code for each sentence's speaker label; -1 without one.
 
-    A label opens at least two sentences of a file, or is in capitals before other words, or follows ``>>``. ``Remember
-    :`` looks like a label, but speakers' names recur, and ``begins_sentence`` knows it. In brackets
-    without a colon it is a name by ``speaker_labels.names_among``.
+    What stands before a colon is one by ``speaker_labels.labels_among``, in brackets without a colon by
+    ``names_among``.
     """
-    names = speaker_names(sentences.text).dictionary_encode()
-    codes = np.asarray(_compute.fill_null(names.indices, -1), dtype=np.int64)
-    if not len(names.dictionary):
-        return codes
-    begins = np.array([begins_sentence(name) for name in names.dictionary.to_pylist()], dtype=bool)
-    codes = np.where((codes >= 0) & begins[codes], -1, codes)
-    keyed = sentences.file.astype(np.int64) * len(names.dictionary) + codes
-    found = codes >= 0
-    _, inverse, counts = np.unique(keyed[found], return_inverse=True, return_counts=True)
-    labels = np.full(len(codes), -1, dtype=np.int64)
-    capitals = _booleans(_compute.match_substring_regex(sentences.text, _CAPITALS))
-    alone = capitals | _booleans(_compute.match_substring_regex(sentences.text, rf"^\s*{_CHEVRONS}"))
-    labels[found] = np.where((counts[inverse] >= 2) | alone[found], codes[found], -1)
-    bracketed = _names_in_brackets(sentences)
-    return np.where(bracketed == UNMARKED, labels, np.where(bracketed == NEW_TURN, codes, -1))
+    codes: dict[str, int] = {}
+    labels = np.full(len(sentences), -1, dtype=np.int64)
+    colons = _before_colons(sentences.text)
+    bracketed = _in_brackets(sentences.text)
+    rows = np.union1d(list(colons), np.flatnonzero(np.asarray(_compute.is_valid(bracketed)))).astype(np.int64)
+    for file in np.unique(sentences.file[rows]):
+        start, end = sentences.offsets[file], sentences.offsets[file + 1]
+        own = rows[(rows >= start) & (rows < end)].tolist()
+        found = {row: colons[row] for row in own if row in colons}
+        inside = {row: name for row in own if row not in colons and (name := bracketed[row].as_py())}
+        if inside:
+            said = sentences.text.slice(start, end - start).to_pylist()
+            names = names_among(Counter(inside.values()), said, "en" if _is_english(said) else None)
+            found |= {row: (name, True) for row, name in inside.items() if name in names}
+        known = labels_among(list(found.values()), int(end - start))
+        for row, (name, _) in found.items():
+            if name.upper() in known:
+                labels[row] = codes.setdefault(name.upper(), len(codes))
+    return labels
 
 
 def without_dash(texts: pa.Array) -> pa.Array:
@@ -285,15 +262,20 @@ class Spoken(Sentences):
     def decided(self) -> np.ndarray:
         """The decision of the marks for each sentence and its left neighbour, as int8.
 
-        NEW_TURN: the sentence has a dash, or a label other than its neighbour's. SAME_TURN: it has no mark, but
-        another sentence of the shared block has one, or the file marks all its turns by dashes. UNMARKED: the marks
-        decide nothing.
+        NEW_TURN: the sentence has a dash, or a label other than that of the speaker so far. SAME_TURN: it has that
+        label again, or no mark, but another sentence of the shared block has one, or the file marks all its turns by
+        dashes. UNMARKED: the marks decide nothing.
         """
-        neighbour = np.concatenate([[-1], self.label[:-1]])[: len(self.label)]
-        decided = np.full(len(self.label), UNMARKED, dtype=np.int8)
-        marked = self.among(self.dash) | self.among(self.label >= 0) | self.dashed[self.file]
-        decided[self.same_block & marked] = SAME_TURN
-        decided[self.dash | ((self.label >= 0) & (self.label != neighbour))] = NEW_TURN
+        labelled = self.label >= 0
+        marked = self.among(self.dash) | self.among(labelled) | self.dashed[self.file]
+        decided = np.where(self.same_block & marked, np.int8(SAME_TURN), np.int8(UNMARKED))
+        decided[self.dash | labelled] = NEW_TURN
+        # A label that its speaker already has, from the sentence before or through others that go on in its block.
+        others = np.cumsum((decided != SAME_TURN) & ~labelled)
+        places = np.flatnonzero(labelled)
+        left, right = places[:-1], places[1:]
+        again = (self.label[left] == self.label[right]) & (others[left] == others[right]) & ~self.dash[right]
+        decided[right[again]] = SAME_TURN
         decided[self.first] = UNMARKED
         return decided
 

@@ -8,13 +8,17 @@ from pyspark.sql.window import WindowSpec
 
 from etl.pipeline.outcome import Outcome, dropped_columns
 from etl.subtitles.tables import CHOSEN_UPLOADS
-from etl.subtitles.turn_marks import DIALOGUE_DASH, JAVA_LABEL
+from etl.subtitles.turn_marks import DIALOGUE_DASH
 
 MOST_DISTANCE = 0.5
 MOST_UNTIMED = 0.75
 """Files further from the film's median number of sentences, or with fewer times, are chosen last (ours)."""
 _CDS = r"^\s*([0-9]{1,2})\s*/\s*([0-9]{1,2})\s*$"
 """CDs that the file has, and CDs of the film."""
+_LABEL = (
+    r"^\P{L}*+(?:[\p{L} ]{1,40}[\])] )?\p{Lu}\S*+(?: (?:\p{Lu}\S*+|[^\p{L}\s:]\S*+|and|of|on|in|the)){0,5} :(?! [0-9])"
+)
+"""A name before a colon, as ``speaker_labels.label_of`` finds it but for scripts without capitals."""
 
 
 def choose_uploads(
@@ -104,7 +108,7 @@ def speaker_marks(texts: Column) -> Column:
     Args:
         texts: array of the sentences.
     """
-    marked = F.filter(texts, lambda text: text.rlike(DIALOGUE_DASH) | text.rlike(JAVA_LABEL))
+    marked = F.filter(texts, lambda text: text.rlike(DIALOGUE_DASH) | text.rlike(_LABEL))
     return F.greatest(F.coalesce(F.size(marked), F.lit(0)), F.lit(0))
 
 

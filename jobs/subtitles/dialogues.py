@@ -54,7 +54,7 @@ def _scored_files(chosen: DataFrame, files: DataFrame, turn_scores: DataFrame) -
         "sum(aggregate(turns.sentence_last, 0L, (n, at) -> n + at) - "
         "aggregate(turns.sentence_first, 0L, (n, at) -> n + at) + size(turns.sentence_first))",
     ),
-    version=8,
+    version=9,
 )
 def segment_dialogues(chosen: DataFrame, files: DataFrame, turn_scores: DataFrame, rules: TurnRules) -> Outcome:
     """Split each film's turns into dialogues at silences of more than 5 s (EDOS 3.1)."""

@@ -66,7 +66,7 @@ def _copies_marked(found: DataFrame, sources: Sources) -> DataFrame:
     reads=(MANIFEST,),
     writes=FILES,
     quarantine=QUARANTINE,
-    version=10,
+    version=11,
     input_guard=ingest.unusable_source,
     incremental=Incremental(
         "source_path",

@@ -19,7 +19,7 @@ BY_ENCODER = While(KIND, "encoder", "both")
     reads=(FILES,),
     writes=Model("turn_segmenter"),
     units="pairs",
-    version=7,
+    version=8,
 )
 def train_turn_segmenter(
     files: DataFrame,
@@ -50,7 +50,7 @@ def _chosen_files(chosen: DataFrame, files: DataFrame, lemmas: DataFrame, run: S
         "source_path", "sum(sentence_count)", 1_000_000, prepare=_chosen_files, units=Units.VERSIONED
     ),
     units="files",
-    version=6,
+    version=7,
 )
 def score_turns(chosen: DataFrame, files: DataFrame, lemmas: DataFrame, run: StageRun) -> DataFrame:
     """Score whether the second of two adjacent sentences starts a new turn (EDOS 3.1), with other uploads' marks."""

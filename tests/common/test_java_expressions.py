@@ -39,6 +39,9 @@ RANGES = {
 LENGTH = 100_000
 
 
+LABEL = text_rules.ONE_LABEL % "BEN"
+
+
 def calls() -> dict[str, Callable[[Column], Any]]:
     """Return calls of the functions whose expressions depend on their arguments."""
     words = cleaning_words(tuple(yaml.safe_load(text("credit_patterns.yaml"))))
@@ -108,7 +111,7 @@ def expressions(spark: SparkSession) -> dict[str, str]:
             continue
         at = 0 if node.func.attr == "rlike" else 1  # type: ignore[attr-defined]
         module = importlib.import_module(path.removeprefix(f"{REPOSITORY}/").removesuffix(".py").replace("/", "."))
-        known = {"words": ["a"], "profane": ["a"], "most": 3, "suspect": hidden_secrets.SUSPECT}
+        known = {"words": ["a"], "profane": ["a"], "most": 3, "suspect": hidden_secrets.SUSPECT, "label": LABEL}
         try:
             value = eval(compile(ast.Expression(node.args[at]), path, "eval"), {**module.__dict__, **known})
         except NameError as error:

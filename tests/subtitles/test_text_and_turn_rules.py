@@ -118,9 +118,20 @@ def test_a_label_that_the_speaker_is_known_by_leaves_the_text(spark: SparkSessio
     cases = {
         "WILL : Come in . WILL : Sit down .": "Come in . Sit down .",
         "First officer : Come in .": "Come in .",
+        "WILL : Come in . Will : Sit down .": "Come in . Sit down .",
+        "O 'NEIL : Come in . O 'Neil : Sit down .": "Come in . Sit down .",
+        "I told O 'Neil : sit down .": "I told O 'Neil : sit down .",
+        "\u041b\u0435\u0432 : Come in . \u041b\u0415\u0412 : Sit .": "Come in . Sit .",
+        r"B\E( : Come in .": "Come in .",
         "Note : the door is open .": "Note : the door is open .",
     }
-    speaker = F.when(F.col("text").startswith("WILL"), "WILL").when(F.col("text").startswith("First"), "FIRST OFFICER")
+    speaker = (
+        F.when(F.col("text").startswith("WILL"), "WILL")
+        .when(F.col("text").startswith("First"), "FIRST OFFICER")
+        .when(F.col("text").contains("O '"), "O'NEIL")
+        .when(F.col("text").startswith("\u041b"), "\u041b\u0415\u0412")
+        .when(F.col("text").startswith("B"), r"B\E(")
+    )
     found = without_label(spoken_text(F.col("text"), CleaningSettings(), cleaning_words()), speaker)
     assert cleaning_values(spark, list(cases), found) == cases
 

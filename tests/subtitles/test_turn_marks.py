@@ -213,8 +213,8 @@ def test_turn_mark_an_upload_that_marks_all_turns_by_dashes(dashed: int, bare: i
 def test_turn_mark_a_dash_that_opens_a_block_of_several_is_uncertain() -> None:
     rows = [("Hi .", 1), ("- So ?", 2), ("- Yes .", 2), ("Bo : Me .", 3), ("- Bo : Hm .", 4), ("Anna : Oh .", 5)]
     said = spoken(Sentences.of(marks_file(*rows, ("Bo : No .", 6), ("- Go !", 7), ("Now .", 7))))
-    assert said.decided.tolist() == [-1, 1, 1, 1, 1, -1, 1, 1, 0]
-    assert said.certain.tolist() == [-1, -1, 1, 1, 1, -1, 1, 1, 0]
+    assert said.decided.tolist() == [-1, 1, 1, 1, 1, 1, 1, 1, 0]
+    assert said.certain.tolist() == [-1, -1, 1, 1, 1, 1, 1, 1, 0]
 
 
 @pytest.mark.parametrize(
@@ -242,6 +242,58 @@ def test_turn_mark_a_dash_that_opens_a_block_of_several_is_uncertain() -> None:
 )
 def test_turn_mark_a_label_in_capitals_need_not_recur(text: str, label: bool) -> None:
     assert (speaker_labels(Sentences.of(marks_file(("Well .", 1), (text, 2))))[1] >= 0) == label
+
+
+@pytest.mark.parametrize(
+    ("texts", "labels"),
+    [
+        (["2ND GUARD : Halt !", "1ST GUARD : No ."], ["2ND GUARD", "1ST GUARD"]),
+        (["2nd Guard : Halt !", "1st Guard : No .", "2nd Guard : So ."], ["2ND GUARD", "1ST GUARD", "2ND GUARD"]),
+        (["Guest # 1 : Oh .", "Guest # 2 : Ah ."], ["GUEST # 1", "GUEST # 2"]),
+        (["Unit 1 : Oh .", "Unit 2 : Ah ."], ["UNIT 1", "UNIT 2"]),
+        (["Guard 12B : Oh .", "Guard 12C : Ah ."], ["GUARD 12B", "GUARD 12C"]),
+        (
+            ["1 - \u0419 \u0421\u041e\u041d : Oh .", "\u041e\u043d\u0430 : No ."],
+            ["1 - \u0419 \u0421\u041e\u041d", None],
+        ),
+        (["ANNA : Oh .", "BEN : Ah .", "She said : No ."], ["ANNA", "BEN", None]),
+        (["R2-D2 : Oh .", "No .", "C-3PO : Ah ."], ["R2-D2", None, "C-3PO"]),
+        (["Tom : 5 miles .", "Tom : So ."], ["TOM", "TOM"]),
+        (["Girl A : Oh .", "Girl A : No .", "A : Oh .", "A : No ."], ["GIRL A", "GIRL A", "A", "A"]),
+        # a file that labels its speakers
+        (["Anna : Oh .", "Anna : Ah .", "Ben : No ."], ["ANNA", "ANNA", "BEN"]),
+        (["Anna : Oh .", "Anna : Ah .", "Singing : No .", "London : So ."], ["ANNA", "ANNA", None, None]),
+        # by a label with a colon, a name in brackets is known
+        (["[ Anna ] Oh .", "Anna : Ah ."], ["ANNA", "ANNA"]),
+        # what only looks like a label
+        (["LONDON : It rains .", "NEW YORK CITY : So .", "PARIS , 1944 : War ."], [None] * 3),
+        (["Rome : Come in .", "Rome : So ."], ["ROME", "ROME"]),
+        (["BREAKING NEWS : The bridge fell .", "Breaking News : No ."], [None] * 2),
+        (["P.S : Come .", "P.P.S. : Come .", "TODAY 'S SPECIAL : Fish .", "RECIPE : Two eggs ."], [None] * 4),
+        (["Number 1 : Come .", "Number 2 : Go .", "At 11 : 30 .", "At 11 : 45 ."], [None] * 4),
+        (["Chapter 1 : Come .", "Chapter 2 : Go ."], [None] * 2),
+    ],
+)
+def test_turn_mark_labels_of_a_file(texts: list[str], labels: list[str | None]) -> None:
+    sentences = Sentences.of(marks_file(*((text, place) for place, text in enumerate(texts, 1))))
+    found = speaker_labels(sentences)
+    names = speaker_names(sentences.text).to_pylist()
+    assert [name if code >= 0 else None for name, code in zip(names, found, strict=True)] == labels
+    assert all((found[n] == found[m]) == (labels[n] == labels[m]) for n in range(len(texts)) for m in range(n))
+
+
+@pytest.mark.parametrize(
+    ("rows", "decided"),
+    [
+        pytest.param([("ANNA : Come .", 1), ("ANNA : Sit .", 2)], [-1, 0], id="in the next block"),
+        pytest.param([("ANNA : Come .", 1), ("Now .", 1), ("ANNA : Sit .", 2)], [-1, 0, 0], id="after her block"),
+        pytest.param([("ANNA : Come .", 1), ("Now .", 2), ("ANNA : Sit .", 3)], [-1, -1, 1], id="after another block"),
+        pytest.param([("ANNA : Come .", 1), ("- ANNA : Sit .", 2)], [-1, 1], id="with a dash"),
+        pytest.param([("ANNA : Come .", 1), ("BEN : Sit .", 2), ("ANNA : No .", 3)], [-1, 1, 1], id="after another"),
+    ],
+)
+def test_turn_mark_a_speaker_goes_on_with_the_same_label(rows: list, decided: list[int]) -> None:
+    assert spoken(Sentences.of(marks_file(*rows))).decided.tolist() == decided
 
 
 @pytest.mark.parametrize(("before", "certain"), [("I was- -", 1), ("I was --", 1), ("I was", -1), ("I was-", -1)])

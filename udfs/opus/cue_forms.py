@@ -292,9 +292,11 @@ def _ttml(text: str) -> CuesOfFile:
         [], language=next((str(value) for name, value in root.attrib.items() if str(name).endswith("lang")), None)
     )
     fps, ticks = _rates(root)
-    readings = {_attribute(style, "id") for style in root.iter("{*}style") if _attribute(style, "ruby") in _READINGS}
+    styles = list(root.iter("{*}style"))
+    readings = {_attribute(style, "id") for style in styles if _attribute(style, "ruby") in _READINGS}
+    colours = {_attribute(style, "id"): _attribute(style, "color") for style in styles if _attribute(style, "color")}
     for paragraph in root.iter("{*}p"):
-        raw = "".join(_ttml_text(paragraph, readings)).split("\n")
+        raw = "".join(_ttml_text(paragraph, readings, colours)).split("\n")
         start = _ttml_ms(paragraph.get("begin"), fps, ticks)
         end = _ttml_ms(paragraph.get("end"), fps, ticks)
         length = _ttml_ms(paragraph.get("dur"), fps, ticks)
@@ -320,9 +322,12 @@ def _attribute(element: Any, name: str) -> str:
     return next((str(value) for key, value in element.attrib.items() if etree.QName(key).localname == name), "")
 
 
-def _ttml_text(element: Any, readings: set[str]) -> list[str]:
-    """Return the text of an element without ruby's readings, which stand above its words."""
-    parts = [re.sub(r"\s+", " ", element.text or "")]
+def _ttml_text(element: Any, readings: set[str], colours: dict[str, str], outer: str = "") -> list[str]:
+    """Return the text of an element without ruby's readings, which stand above its words; colours as HTML has them."""
+    named = _attribute(element, "style").split()
+    colour = _attribute(element, "color") or next((colours[name] for name in named if name in colours), outer)
+    parts = [] if colour == outer else [f'<font color="{colour}">']
+    parts.append(re.sub(r"\s+", " ", element.text or ""))
     for child in element:
         name = etree.QName(child).localname if isinstance(child.tag, str) else ""
         if name == "br":
@@ -334,8 +339,10 @@ def _ttml_text(element: Any, readings: set[str]) -> list[str]:
                 _attribute(child, "ruby") in _READINGS or readings.intersection(_attribute(child, "style").split())
             )
         ):
-            parts += _ttml_text(child, readings)
+            parts += _ttml_text(child, readings, colours, colour)
         parts.append(re.sub(r"\s+", " ", child.tail or ""))
+    if colour != outer:
+        parts.append(f'<font color="{outer}">' if outer else "</font>")
     return parts
 
 

@@ -17,7 +17,7 @@ _UNCLOSED_CODE = re.compile(r"\{\\(?:an?[0-9]{1,2}|[A-Za-z]{1,5}(?:\([^()\n]{0,2
 _DRAWS = re.compile(r"\\p([0-9]{1,2})(?![A-Za-z])")
 _TOP = re.compile(r"\{[^{}]{0,200}?\\(?:an[789]|a(?:5|6|7|9|10|11)(?![0-9])|pos\(|move\()")
 _DRAWING = re.compile(r"\s{0,5}m(?:\s{1,5}-?[0-9.]{1,12}){2}(?:\s{1,5}(?:[mnlbspc]|-?[0-9.]{1,12}))*\s{0,5}")
-_VOICE = re.compile(r"<\s{0,3}v(?:\.[\w.-]{1,40})?[ \t]{1,5}([^<>\n]{1,80})>")
+_VOICE = re.compile(r"<\s{0,3}v(?:\.[\w.-]{1,40})?\s{1,5}([^<>]{1,80})>")
 _READING = re.compile(r"(?is)<\s{0,3}(rt|rp)(?:\s[^<>]{0,100})?>[^<>]{0,200}(?:<\s{0,3}/\s{0,3}\1\s{0,3}>|(?=<))")
 _NAMES = (
     "[ibuscvpqa]|em|strong|font|span|lang|ruby|rt|rp|rb|big|small|center|div|blink|strike|del|ins|sub|sup|tt|body|"
@@ -70,7 +70,7 @@ def shown(raw: list[str]) -> Shown:
     text = _BREAK.sub("\n", text) if "\\" in text or "<" in text or "[br]" in text else text
     if "<" in text:
         # In capitals, as labels of films are: a voice is a label even where it speaks once.
-        text = _VOICE.sub(lambda match: f"\n{match[1].upper()}: ", _READING.sub("", text))
+        text = _VOICE.sub(lambda match: f"\n{' '.join(match[1].upper().split())}: ", _READING.sub("", text))
         text = _UNCLOSED_TAG.sub("", _TAG.sub("", text))
     if "|" in text:
         text = _BAR.sub("\n", text)

@@ -13,12 +13,12 @@ from udfs.opus.encodings import as_text
 from udfs.opus.files import UnreadableError
 from udfs.opus.languages import LOOKED_AT, as_asked, contradicts, language_of, spread
 from udfs.opus.meta import meta_columns
-from udfs.opus.normal_form import marks, normal_form
+from udfs.opus.normal_form import normal_form
 from udfs.opus.parser import Subtitles, without_endless
 from udfs.opus.paths import spoken_language, with_families
 from udfs.opus.repeated_cues import spoken_cues
-from udfs.opus.sentences import TimeMark, sentences_of
-from udfs.opus.speaker_labels import begins_sentence, mark_speakers
+from udfs.opus.sentences import TimeMark, parted, sentences_of
+from udfs.opus.speaker_labels import label_of, labels_among, mark_speakers
 from udfs.opus.tokens import opus_tokens, split_sentences
 from udfs.opus.two_languages import in_one_language
 
@@ -38,12 +38,6 @@ _MOST_SUNG = 8
 """Cues of a song whose notes stand before the first and behind the last alone."""
 _SUNG = re.compile(r"[\u2669-\u266c][^\w\u2669-\u266c]*$")
 _ENDED = re.compile(r"(?<![.])[.?!\u061f\u06d4\u0964\u3002\uff01\uff1f][\"')\]]*$|[?!][.\"')\]]*$")
-_LABEL = re.compile(
-    r"\s*(?:[-\u2010-\u2015\u2212]\s?|>{2,}\s?)?(?:[\[(][^\[\]()]{1,40}[\])]\s?)?"
-    rf"([^\W\d_][\w{marks()}.'&#\u2116-]{{0,25}}(?:[ ,][^\W_]?[\w{marks()}.'&#\u2116-]{{0,25}}){{0,4}})"
-    r"(?:\s?[\[(][^\[\]()]{1,40}[\])])?\s?:(?=\s|$)"
-)
-_FEWEST_LABELS = 2
 _NEW_PART_MS = 60_000
 _NEAR_START_MS = 300_000
 _FEWEST_OF_PART = 6
@@ -111,7 +105,7 @@ def parse_plain_text(data: bytes, language: str | None, languages: Sequence[str]
     if unmarked:
         quirks["no_end_marks"] = 1
         faults.append(Fault("no_end_marks", cues[0].line, "a sentence ends at each pause"))
-    sentences, tokens = sentences_of(_sentences(cues, language, unmarked), quirks)
+    sentences, tokens = sentences_of(parted(_sentences(cues, language, unmarked), quirks), quirks)
     columns, _ = meta_columns(None, Counter())
     columns |= {
         "encoding": decoded.codec,
@@ -300,7 +294,8 @@ def _without_marks(cues: list[Cue]) -> bool:
 def _sentences(cues: list[Cue], language: str | None, unmarked: bool) -> list[tuple[list[str], list[TimeMark]]]:
     """Return words and time marks of each sentence."""
     found: list[tuple[list[str], list[TimeMark]]] = []
-    labels = _labels(cues)
+    lines = [line for cue in cues for line in cue.lines]
+    labels = labels_among([label for line in lines if (label := label_of(line)) is not None], len(lines))
     last = ""
     before: Cue | None = None
     for cue in cues:
@@ -329,7 +324,7 @@ def _sentences(cues: list[Cue], language: str | None, unmarked: bool) -> list[tu
     return found
 
 
-def _goes_on(last: str, part: str, word: str, before: Cue | None, cue: Cue, labels: frozenset[str]) -> bool:
+def _goes_on(last: str, part: str, word: str, before: Cue | None, cue: Cue, labels: set[str]) -> bool:
     """Return whether a sentence goes on from one cue to the next."""
     if _ENDED.search(last[-8:]) or _SUNG.search(last):
         return False
@@ -353,30 +348,18 @@ def _gap(before: Cue, cue: Cue) -> float:
     return math.inf if end is None or start is None else start - end
 
 
-def _labels(cues: list[Cue]) -> frozenset[str]:
-    """Return the names that open lines before a colon: in capitals, of one word without capitals, or that recur."""
-    names = Counter(match[1] for cue in cues for line in cue.lines if ":" in line and (match := _LABEL.match(line)))
-    return frozenset(
-        name
-        for name, times in names.items()
-        if (name.isupper() or _is_one_word(name) or (times >= _FEWEST_LABELS and not name[:1].islower()))
-        and not begins_sentence(name)
-    )
-
-
 def _is_one_word(name: str) -> bool:
     """Return whether a name is one word of a script without capitals."""
     return " " not in name and name.lower() == name.upper()
 
 
-def _opens_unit(line: str, labels: frozenset[str]) -> bool:
-    if _SPEAKS.match(line):
-        return True
-    match = _LABEL.match(line) if ":" in line else None
-    return match is not None and match[1] in labels
+def _opens_unit(line: str, labels: set[str]) -> bool:
+    label = label_of(line)
+    named = label is not None and (label[0].upper() in labels or _is_one_word(label[0]))
+    return named or _SPEAKS.match(line) is not None
 
 
-def _units(lines: list[str], labels: frozenset[str]) -> list[str]:
+def _units(lines: list[str], labels: set[str]) -> list[str]:
     """Return the lines of a cue, joined but where a line opens with a speaker's mark, and between song and speech."""
     units: list[list[str]] = []
     for line in lines:

@@ -5,13 +5,12 @@ start of a line of plain text does so here, too.
 """
 
 import re
-from collections import Counter
 from collections.abc import Sequence
 
 import numpy as np
 import pyarrow as pa
 
-from udfs.opus.normal_form import marks
+from udfs.opus.speaker_labels import begins_sentence, is_shouted, label_of, labels_among
 
 _DASHES = "-\u2010\u2011\u2012\u2013\u2014\u2015\u2212\u2500\uff0d\ufe63"
 _ENDS = ".?!\u2026\u061f\u06d4\u0964\u0965\u3002\uff01\uff1f;"
@@ -31,13 +30,7 @@ _ONLY_CLOSING = re.compile(rf"[{_CLOSING}]+")
 _INITIALS = re.compile(r"(?:[^\W\d_]\.){2,}")
 _SPEAKS = re.compile(rf"[{_DASHES}](?:[^{_DASHES}].*)?", re.DOTALL)
 _OPENING = "-/>\"'([\u201c\u201e\u00ab\u00bf\u00a1" + _DASHES
-_LABEL = re.compile(
-    rf"(?:[{_DASHES}>/]\s?)*(?:[\[(] [^\[\]()]{{1,40}} [\])] )?"
-    rf"([^\W\d_a-z][\w{marks()}.'&#-]{{0,25}}(?: [\w{marks()}.'&#,-]{{1,26}}){{0,5}}?)"
-    r"(?: [\[(][^\[\]()]{1,40}[\])])? :(?: |$)"
-)
 _MARKS = frozenset([*_DASHES, "/", ">>"])
-_FEWEST_LABELS = 2
 _MOST_NAME_TOKENS = 6
 _CALLS = frozenset(
     [
@@ -83,8 +76,8 @@ def changes_of_speaker(texts: pa.Array) -> dict[int, list[int]]:
     """Return where the speaker changes within the sentences of a file.
 
     The mark of a new speaker is a dash or a slash after the end of a sentence or an interruption (``--``) and before a
-    word that is not in small letters; ``>>``; and a label, ``TOM :`` or ``TOM ( ON RADIO ) :``, of a name that opens at
-    least two sentences of the file. These rules are ours.
+    word that is not in small letters; ``>>``; and a label, ``TOM :`` or ``TOM ( ON RADIO ) :``, of a name that is a
+    label of the file (``labels_among``), or in capitals behind a punctuation mark. These rules are ours.
 
     Args:
         texts: the file's sentences, tokens separated by blanks.
@@ -99,8 +92,8 @@ def changes_of_speaker(texts: pa.Array) -> dict[int, list[int]]:
         places = [at for at in range(1, len(tokens)) if tokens[at][:1] in _BEGINS and _changes(tokens, at)]
         if places:
             found[row] = places
-    if len(with_colon) > _FEWEST_LABELS:
-        _add_labels(with_colon, found)
+    if with_colon:
+        _add_labels(with_colon, found, len(texts))
     return found
 
 
@@ -149,22 +142,21 @@ def _ended(tokens: Sequence[str], at: int) -> bool:
     return last > 0 and (doubled or (token in _DASHES and tokens[last - 1][-1:] in _DASHES and last > 1))
 
 
-def _add_labels(sentences: dict[int, str], found: dict[int, list[int]]) -> None:
+def _add_labels(sentences: dict[int, str], found: dict[int, list[int]], lines: int) -> None:
     """Add the places of labels within sentences to those of other marks."""
-    opening = Counter(match[1].upper() for text in sentences.values() if (match := _LABEL.match(text)))
-    known = {name for name, times in opening.items() if times >= _FEWEST_LABELS}
-    if not known:
-        return
+    known = labels_among([label for text in sentences.values() if (label := label_of(text)) is not None], lines)
     for row, text in sentences.items():
         tokens = text.split(" ") if len(text) <= MOST_CHARACTERS else []
-        places = [place for at in range(2, len(tokens) - 1) if (place := _label_before(tokens, at, known))]
+        label = label_of(text)
+        first = tokens.index(":") + 1 if label is not None and label[0].upper() in known else 2
+        places = [place for at in range(first, len(tokens) - 1) if (place := _label_before(tokens, at, known))]
         if places:
             found[row] = sorted({*found.get(row, ()), *places})
 
 
 def _label_before(tokens: Sequence[str], colon: int, known: set[str]) -> int | None:
     """Return the token with which a known label before a colon begins, or None; a label at the start is none."""
-    if tokens[colon] != ":" or tokens[colon + 1][:1].isdigit():
+    if tokens[colon] != ":" or (tokens[colon - 1][-1:].isdigit() and tokens[colon + 1][:1].isdigit()):
         return None
     end = colon
     if tokens[end - 1][-1:] in ")]":
@@ -173,8 +165,10 @@ def _label_before(tokens: Sequence[str], colon: int, known: set[str]) -> int | N
             return None
         end = opening[-1]
     for first in range(max(1, end - _MOST_NAME_TOKENS), end):
-        if " ".join(tokens[first:end]).upper() in known and not tokens[first][:1].islower():
-            before = tokens[first - 1]
+        name, before = " ".join(tokens[first:end]).replace(" '", "'"), tokens[first - 1]
+        behind_mark = name[0].isalnum() and not before[-1:].isalnum()
+        shouted = behind_mark and is_shouted(name, tokens) and not begins_sentence(name)
+        if shouted or (name.upper() in known and not tokens[first][:1].islower()):
             if before[:1].isupper() or before.lower() in _CALLS:
                 return None
             has_mark = before in _MARKS and (first < 2 or tokens[first - 2][-1:] not in _DASHES)

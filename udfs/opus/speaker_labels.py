@@ -5,7 +5,7 @@ All become marks that the later rules know: ``NAME: `` at the start of a line, o
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import cache
 from itertools import pairwise
 
@@ -19,7 +19,7 @@ _CONTENT = rf"([^\W\d_][^\[\](){_OPEN[3:-1]}{_CLOSE[3:-1]}:\uff1a\n]{{0,40}})"
 _DASH = r"(?:(?<![^\s])[-\u2010-\u2015\u2212]\s?)?"
 _WITH_COLON = re.compile(rf"(?:(?<!\s)\s++)?({_DASH}){_OPEN}\s?{_CONTENT}\s?{_CLOSE}\s?[:\uff1a]\s*")
 _BRACKETED = re.compile(
-    rf"((?:^|(?<=[.?!\u3002\uff01\uff1f]\s)|(?<=[.?!\u3002\uff01\uff1f])){_DASH}){_OPEN}\s?{_CONTENT}\s?{_CLOSE}\s?(?=[^\s:])"
+    rf"((?:^|(?<=[.?!\u3002\uff01\uff1f\])]\s)|(?<=[.?!\u3002\uff01\uff1f])){_DASH}){_OPEN}\s?{_CONTENT}\s?{_CLOSE}\s?(?=[^\s:])"
 )
 _ALONE = re.compile(rf"({_DASH}){_OPEN}\s?{_CONTENT}\s?{_CLOSE}")
 _NAME_AND_MANNER = re.compile(r"(.{2,}?)(?:,\s.*|\s(?:on|over|in|through|from|off|v\.\s?o)\b.*)", re.IGNORECASE)
@@ -33,26 +33,45 @@ _CORNERS_OF_SOUND = re.compile(
     r"(?=\s*(?:$|[^\W\d_a-z]|:))"
 )
 """Corners around a name or a sound; in other places they are quotation marks."""
+_GUILLEMET = re.compile(r"(?<!\S)\u00bb(?=\s?[^\s\u00bb])")
+_CLOSES_QUOTE = re.compile(r"\S\u00bb")
 _AFTER_COLON = re.compile(r"(?<=\w):(?=[^\W\d_])")
 _OF_TOOL = re.compile(r"^([A-Z]{2,20}_[0-9]{1,3}):\s*")
 _WIDE_COLON = re.compile(r"^([^\W\d_a-zA-Z][\w\u30fb\u00b7]{0,11})\uff1a\s*(?=\S)")
-_OWN_LINE = re.compile(rf"([^\W\d_][\w{marks()}.'\u2019-]*(?: [\w{marks()}.'\u2019#\u2116-]+){{0,3}})\s?:")
-_ANY_LABEL = re.compile(rf"{_DASH}([^\W\d_][\w{marks()}.'\u2019 #\u2116&-]{{0,40}}?)\s?:(?=\s|$)")
+_WORD = rf"'?[^\W\d_a-z][\w{marks()}.'\u2019&-]*"
+_SMALL = (
+    r"and|of|on|in|over|at|the|voice-over|'s|&|,|(?:[#\u2116]|no\.)\s?[0-9]{1,3}|[0-9]{1,3}[A-Z]?"
+    r"|\([^()]{0,40}\)|\[[^\[\]]{0,40}\]"
+)
+_LABEL = re.compile(
+    rf"\s*((?:[-\u2010-\u2015\u2212\u2500_/]|>\s?>(?:\s?>)?)\s*)?(?:[\[(][^\[\]()]{{0,60}}[\])]\s?)?(?:[\[(]\s)?"
+    rf"((?:[0-9]{{1,2}}(?:(?i:st|nd|rd|th)|\s?-\s?[^\W\d_]{{1,2}})\s)?{_WORD}(?:(?:\s|(?=,)|(?=#))(?:{_WORD}|(?:{_SMALL})(?!\w))){{0,5}})"
+    r"(?:\s[\])])?\s?:(?:(?<![0-9]:)(?<![0-9]\s:)|(?!\s?[0-9]))(?=\s|$)"
+)
+"""A name before a colon, in a line or among tokens: capitalised words, an ordinal, a number, how one is heard."""
+_MANNER = re.compile(r"\s?(?:\([^()]*\)|\[[^\[\]]*\])")
+MIN_LABELS = 10
+"""A file with fewer labelled sentences does not label its speakers, if they are less than a quarter of all."""
 _PERSON = re.compile(
     r"(?i)(?:(?:the|young|old|little|male|female|first|second|third|other|another|1st|2nd|3rd)\s)*"
     r"(?:man|men|woman|women|boys?|girls?|guys?|lady|ladies|voices?|narrator|speaker|person|child|kid|guard|officer|cop|doctor"
-    r"|nurse|teacher|student|reporter|soldier|driver|waiter|waitress|clerk|host|announcer|interviewer|crowd|all|both|everyone)"
-    r"(?:\s?(?:#|\u2116|no\.?)?\s?([0-9]{1,2}))?"
+    r"|nurse|teacher|student|reporter|soldier|driver|waiter|waitress|clerk|host|announcer|interviewer|crowd|all|both|everyone"
+    r"|guest|caller|agent|customer|passenger|prisoner|player|worker|operator|pilot)"
+    r"(?:\s?(?:#|\u2116|no\.?)?\s?([0-9]{1,3}[A-Z]?))?"
 )
-_NUMBER = re.compile(r"(?:#|\u2116|no\.)?\s?(?<![0-9])[0-9]++$", re.IGNORECASE)
+_NUMBER = re.compile(r"(?:#|\u2116|no\.)?\s?(?<![0-9])[0-9]++[A-Z]?$", re.IGNORECASE)
 _IN_BRACKETS = re.compile(r"[\[(][^\[\]()]{0,100}[\])]")
 _ACTION = re.compile(r"(?i)(?:ing|s|ed|ly)$")
 """Ends of what a person does, in ``Clears Throat`` and ``Crowd Laughing``."""
 _INFLECTED = ("ing", "es", "s", "ed", "ly")
 _MADE_FROM = re.compile(r"(?:ing|(?:(?<=[sxzoi])|(?<=[cs]h))es|(?<!s)s|ed|ly|less|ful|ous|able|ible|ical)$")
-_TITLE = re.compile(r"(?i)(?:mrs?|ms|miss|dr|prof(?:essor)?|sir|lady|lord|capt(?:ain)?|sergeant|sgt|lieutenant|lt)\.?")
+_TITLE = re.compile(
+    r"(?i)(?:(mrs?|ms|miss|dr|prof|sir|capt|sgt|lt|col|gen|rev)|doctor|professor|lady|lord|captain|sergeant|lieutenant|major"
+    r"|colonel|general|private|officer|agent|detective|inspector|chief|judge|president|senator|king|queen|prince|princess"
+    r"|father|mother|brother|sister|uncle|aunt|grandpa|grandma|old|young|little|reverend|rabbi|pastor|coach|nurse)\.?"
+)
 _NUMERAL = re.compile(
-    "number|first|second|third|fourth|fifth|one|two|three|four|five|six|seven|eight|nine|ten|next|other|another"
+    "number|first|second|third|fourth|fifth|one|two|three|four|five|six|seven|eight|nine|ten|next|other|another|[0-9]+"
 )
 _BEGINNING = re.compile(
     "a|about|advantage|advice|after|again|alert|also|always|am|an|answer|are|as|at|attention|be|because|before"
@@ -63,16 +82,28 @@ _BEGINNING = re.compile(
     "|hint|his|homework|honestly|how|however|i|idea|if|imagine|important|ingredients|instead|is|issue|it|item"
     "|joke|just|last|lastly|lesson|let|like|line|listen|location|look|made|maybe|me|meaning|meanwhile|message"
     "|monday|moral|my|myth|namely|never|newsflash|no|not|note|nothing|now|objective|occupation|offer|oh|ok|okay"
-    r"|once|only|option|options|or|order|otherwise|our|p\.p\.s\.|p\.s\.|paragraph|part|perhaps|phase|plan|please"
+    r"|once|only|option|options|or|order|otherwise|our|pps|paragraph|part|perhaps|phase|plan|please"
     "|plus|point|prediction|problem|profession|promise|proof|proposal|pros|proverb|ps|purpose|question|questions"
     "|quote|re|reason|remember|reminder|repeat|report|request|result|results|rule|rules|saturday|say|scene"
     "|secondly|see|seriously|she|should|simple|skin|so|solution|someone|something|spoiler|status|step|steps|still"
     "|stop|story|subject|subtitle|subtitled|subtitles|suggestion|summary|sunday|sure|swear|tell|that|their|then"
     "|therefore|these|they|thing|things|think|this|those|thursday|thus|time|tip|title|to|today|tomorrow|tonight"
-    "|topic|total|translation|trust|truth|tuesday|understand|unless|until|update|verdict|version|very|vow|wanted"
+    "|topic|total|translation|trust|truth|tuesday|understand|unless|until|update|urgent|verdict|version|very|vow|wanted"
     "|warning|was|we|wednesday|well|were|what|when|where|which|who|why|with|would|yes|yesterday|yet|you|your"
 )
 """Words that no label has: ``conf/not_names.txt`` without numerals and names. Tasks may not read that file."""
+_HEADING = re.compile(
+    "bulletin|caption|card|diary|email|forecast|letter|menu|news|newspaper|poster|recipe|sign|special|text|weather"
+)
+"""Last words of what is read or shown and of nobody who speaks: ``Breaking News``."""
+_PLACE = re.compile(
+    "africa|america|amsterdam|athens|baghdad|barcelona|beijing|beirut|berlin|boston|brussels|cairo|california|chicago"
+    "|city|copenhagen|dublin|egypt|england|europe|france|geneva|germany|greece|hollywood|india|ireland|istanbul|italy"
+    "|japan|jerusalem|kabul|las|lisbon|london|los|angeles|madrid|manhattan|mexico|miami|moscow|mumbai|munich|new|york"
+    "|oslo|paris|poland|prague|rome|russia|saigon|san|francisco|scotland|seoul|shanghai|spain|stockholm|texas|tokyo"
+    "|vegas|vienna|vietnam|warsaw|washington|zurich|[0-9]+|,"
+)
+"""Words of places, which are headings unless they come back."""
 _SOUND = re.compile(
     "accent|action|alarm|alone|ambulance|american|angry|announcement|applause|arabic|audience|audio|babble"
     "|background|bang|bark|beat|beatbox|beep|bell|blast|bleep|blip|boom|breath|british|burp|buzz|buzzer|cackle"
@@ -94,7 +125,7 @@ _SOUND = re.compile(
     "|volume|wail|whimper|whip|whir|whisper|whistle|whoop|whoosh|wind|woof|yawn|yell|yelp|zip"
 )
 """Words of sounds and manners that do not end as those made from verbs and adjectives do (``_MADE_FROM``)."""
-_SPOKEN_NAME = re.compile(r"(?<=[a-z,] )[A-Z][a-z]+")
+_SPOKEN_NAME = re.compile(r"(?:(?<=[a-z,] )|^(?=\w{1,20},\s))[A-Z][a-z]+", re.MULTILINE)
 _FEWEST = 2
 _SECOND_COLOUR = 0.05
 _MOST_WITHIN = 0.25
@@ -103,9 +134,66 @@ _MOST_WITHIN = 0.25
 
 @cache
 def begins_sentence(name: str) -> bool:
-    """Return whether an English phrase before a colon is the beginning of a sentence: ``Note``, ``One thing``."""
-    said = [word for word in re.split(r"[^\w.'-]+", name.lower()) if word]
-    return any(map(_BEGINNING.fullmatch, said)) or (bool(said) and all(map(_NUMERAL.fullmatch, said)))
+    """Return whether an English phrase before a colon is a beginning or a heading: ``Note``, ``Breaking News``."""
+    said = [word.replace(".", "").removesuffix("'s") for word in re.split(r"[^\w.'-]+", name.lower()) if word]
+    said = said[:-1] if said[-1:] == ["a"] else said  # GIRL A
+    return bool(said) and (
+        any(map(_BEGINNING.fullmatch, said)) or all(map(_NUMERAL.fullmatch, said)) or bool(_HEADING.fullmatch(said[-1]))
+    )
+
+
+def label_of(text: str) -> tuple[str, bool] | None:
+    """Return the name before a colon at the start of a line or sentence, and whether it is a label by itself.
+
+    It is where it follows ``>>``, is a person with a number, or stands in capitals before other words.
+    """
+    match = _LABEL.match(text) if ":" in text else None
+    if match is None or match[2][0].islower():
+        return None
+    name = _MANNER.sub("", match[2]).replace(" '", "'")
+    person = _PERSON.fullmatch(name)
+    alone = is_shouted(name, text[match.end() :]) or (person is not None and person[1] is not None)
+    return name, alone or (match[1] or "").startswith(">")
+
+
+def is_shouted(name: str, others: Iterable[str]) -> bool:
+    """Return whether a name is in capitals and other words, or letters, are not."""
+    return name.isupper() and sum(map(str.isalpha, name)) > 1 and any(map(str.islower, others))
+
+
+def labels_among(found: Sequence[tuple[str, bool]], lines: int) -> set[str]:
+    """Return which names before a colon are speakers' labels, in capitals.
+
+    A name is one that comes back, whatever its number, or is one by itself and no place or manner. In a file that
+    labels its speakers every name is one, in capitals if all of those are. What begins a sentence is none.
+
+    Args:
+        found: what :func:`label_of` found in a file.
+        lines: how many lines or sentences the file has.
+    """
+    names = [(name, alone) for name, alone in found if not begins_sentence(name)]
+    times = Counter(_without_number(name.upper()) for name, _ in names)
+    single = [
+        (name, alone)
+        for name, alone in names
+        if not (is_place(name) or _is_manner(name.lower()) or ("," in name and not name.isupper()))  # Come in, Tom
+    ]
+    labels = {name.upper() for name, _ in names if times[_without_number(name.upper())] >= _FEWEST}
+    labels.update(name.upper() for name, alone in single if alone)
+    labelled = [name for name, _ in found if name.upper() in labels]
+    if len(labelled) >= MIN_LABELS or 4 * len(labelled) >= lines:
+        shouted = all(map(str.isupper, labelled))
+        labels.update(name.upper() for name, _ in single if name.isupper() or not shouted)
+    return labels
+
+
+def is_place(name: str) -> bool:
+    """Return whether all words of a name are those of places: ``LONDON``, ``New York City``, ``PARIS , 1944``."""
+    return all(map(_PLACE.fullmatch, name.lower().replace(",", " , ").split()))
+
+
+def _without_number(name: str) -> str:
+    return _NUMBER.sub("", name).strip()
 
 
 def _narrow(line: str) -> str:
@@ -121,14 +209,13 @@ def _narrow(line: str) -> str:
 def mark_speakers(cues: list[Cue], language: str | None) -> None:
     """Rewrite the labels, names and colours of a file's lines."""
     _colours(cues)
+    quotes = any("\u00ab" in line or _CLOSES_QUOTE.search(line) for cue in cues for line in cue.lines)
     for cue in cues:
         lines = []
         for line in cue.lines:
             line = _narrow(line).replace("\u226b", ">>").replace("\uff1e\uff1e", ">>")
+            line = line if quotes else _GUILLEMET.sub(">>", line)
             line = _OF_TOOL.sub(lambda match: f"{match[1].replace('_', ' ')}: ", _WIDE_COLON.sub(r"\1: ", line))
-            named = _ANY_LABEL.match(line) if ":" in line else None
-            if named is not None and (person := _PERSON.fullmatch(named[1])) is not None and person[1]:
-                line = line.replace(named[1], named[1].upper(), 1)
             lines += _WITH_COLON.sub(_with_colon, line).strip("\n").split("\n")
         cue.lines = lines
     names = _bracketed_names(cues, language)
@@ -137,6 +224,8 @@ def mark_speakers(cues: list[Cue], language: str | None) -> None:
             lines = [
                 _BRACKETED.sub(lambda match: _named(match, names), one) for one in _joined_labels(cue.lines, names)
             ]
+            if lines and (alone := _ALONE.fullmatch(lines[-1])) is not None and alone[2].strip() in names:
+                lines[-1] = _label(alone)
             cue.lines = [part for line in lines for part in line.strip("\n").split("\n")]
     _own_lines(cues)
 
@@ -177,15 +266,21 @@ def _bracketed_names(cues: list[Cue], language: str | None) -> set[str]:
     lines = [line for cue in cues for line in cue.lines]
     before = [line for cue in cues for line in _joined_labels(cue.lines, None)]
     found = Counter(match[2].strip() for line in before for match in _BRACKETED.finditer(line))
+    said = [cue.lines for cue in cues if cue.lines]
+    for cue, following in pairwise(said):
+        alone = _ALONE.fullmatch(cue[-1])
+        if alone is not None and alone[2].strip() in found and not _ALONE.match(following[0]):
+            found[alone[2].strip()] += 1
     return names_among(found, lines, language) if found else set()
 
 
 def names_among(found: Counter[str], lines: Sequence[str], language: str | None) -> set[str]:
     """Return what is a name among the texts in brackets that stand before words, and is no sound and no manner.
 
-    A number makes a person a name. Others must come back; capitalised words are a name if the film speaks of it or has
-    it as a label with a colon. In English they also are if a dictionary lacks one of them in small letters, behind a
-    title, and a single one that is no word of a sound.
+    A person is one, also with a number or behind a title, and what is a label with a colon. Others must come back or
+    have a manner (``Anna, softly``); capitalised words are a name if the film speaks of it, and then once is enough
+    beside two other names. In English they also are if a dictionary lacks one of them in small letters, and a single
+    one that is no word of a sound.
 
     Args:
         found: the texts, with how often each stands before words.
@@ -193,31 +288,57 @@ def names_among(found: Counter[str], lines: Sequence[str], language: str | None)
         language: its language; only English has the dictionary.
     """
     text = _IN_BRACKETS.sub(" ", "\n".join(lines))
-    known = {name.upper() for name in _SPOKEN_NAME.findall(text)}
-    known |= {match[1].upper() for line in text.split("\n") if (match := _ANY_LABEL.match(line.lstrip()))}
-    return {name for name, times in found.items() if _is_name(name, times, known, language)}
+    spoken = {name.upper() for name in _SPOKEN_NAME.findall(text)}
+    labels = {label[0].upper() for line in text.split("\n") if (label := label_of(line.lstrip())) is not None}
+    times = Counter({name.replace("_", " "): n for name, n in found.items()})
+    for name, n in found.items():
+        if (manner := _NAME_AND_MANNER.fullmatch(name)) is not None:
+            times[manner[1]] += _FEWEST * n if name[len(manner[1])] == "," else n
+    names = {name for name, n in times.items() if _is_name(name, n, labels, spoken, language)}
+    if len(names) >= _FEWEST:
+        once = {name: max(_FEWEST, n) for name, n in times.items() if _is_known(name, spoken | labels)}
+        names.update(name for name, n in once.items() if _is_name(name, n, labels, spoken, language))
+    return names | {name for name in found if name.replace("_", " ") in names}
 
 
-def _is_name(name: str, times: int, known: set[str], language: str | None) -> bool:
-    person = _PERSON.fullmatch(name)
-    if person is not None:
-        return person[1] is not None or times >= _FEWEST
-    words = _NUMBER.sub("", name.replace(" '", "'")).split()
-    if times < _FEWEST or len(words) > 3 or any(word[:1].islower() or not word[:1].isalpha() for word in words):
+def _is_name(name: str, times: int, labels: set[str], spoken: set[str], language: str | None) -> bool:
+    if begins_sentence(name):
         return False
-    if name.upper() in known or any(word.upper() in known and not _ACTION.search(word) for word in words):
-        return not any(_ACTION.search(word) and word.upper() not in known for word in words)
+    person = _PERSON.fullmatch(name)
+    if name.upper().replace(" '", "'") in labels or person is not None:
+        return True
+    words = _NUMBER.sub("", name.replace(" '", "'")).split()
+    if len(words) > 3 or any(word[:1].islower() or not word[:1].isalpha() for word in words):
+        return False
+    title = _TITLE.fullmatch(words[0]) if len(words) > 1 else None
+    if title is not None:
+        return not any(map(_is_sound, words[2 if title[1] else 1 :]))
+    known = spoken | labels
+    if _is_known(name, known):
+        return times >= _FEWEST and not any(_ACTION.search(word) and word.upper() not in known for word in words)
+    return times >= _FEWEST and _is_unknown_name(words, language)
+
+
+def _is_known(name: str, known: set[str]) -> bool:
+    words = name.split()
+    return name.upper() in known or any(word.upper() in known and not _ACTION.search(word) for word in words)
+
+
+def _is_unknown_name(words: Sequence[str], language: str | None) -> bool:
+    """Return whether capitalised words are a name that the film does not speak of."""
     if not words[0][:1].isupper():  # a script without capitals
         return len(words) == 1
-    return language == "en" and _is_english_name(words)
-
-
-def _is_english_name(words: Sequence[str]) -> bool:
-    if len(words) > 1 and _TITLE.fullmatch(words[0]):
-        return True
-    if any(_SOUND.fullmatch(word.lower().strip(".,")) or _is_action(word.lower()) for word in words):
+    if language != "en" or any(map(_is_sound, words)):
         return False
     return len(words) == 1 or any(word.lower().removesuffix("'s") not in english_words() for word in words)
+
+
+def _is_sound(word: str) -> bool:
+    return _SOUND.fullmatch(word.lower().strip(".,")) is not None or _is_action(word.lower())
+
+
+def _is_manner(word: str) -> bool:
+    return word.endswith(("ing", "ly")) and _is_action(word)
 
 
 def _is_action(word: str) -> bool:
@@ -235,26 +356,20 @@ def _is_action(word: str) -> bool:
 def _own_lines(cues: list[Cue]) -> None:
     """Put a label on a line of its own before the words of the next line.
 
-    Where at least two lines of a file are names alone before a colon, those of two and more capitalised words are
-    labels, and others that come back.
+    Names that come back are labels, and where at least two lines of a file are names alone before a colon, those of two
+    and more words.
     """
     pairs = [
-        (cue, at, match[1])
+        (cue, at, match[2])
         for cue in cues
         for at, line in enumerate(cue.lines[:-1])
-        if (match := _OWN_LINE.fullmatch(line))
+        if (match := _LABEL.fullmatch(line))
     ]
-    times = Counter(_NUMBER.sub("", name) for _, _, name in pairs)
+    names = [(name, len(pairs) >= _FEWEST and " " in name) for _, _, name in pairs]
+    labels = labels_among(names, sum(len(cue.lines) for cue in cues))
     for cue, at, name in reversed(pairs):
-        words = name.split()
-        capitalised = all(word[:1].isupper() or not word[:1].isalpha() for word in words)
-        if (
-            len(pairs) >= _FEWEST
-            and capitalised
-            and not begins_sentence(name)
-            and (len(words) > 1 or times[_NUMBER.sub("", name)] >= _FEWEST)
-        ):
-            cue.lines[at : at + 2] = [f"{name.upper()}: {cue.lines[at + 1]}"]
+        if name.upper() in labels:
+            cue.lines[at : at + 2] = [f"{cue.lines[at].upper()} {cue.lines[at + 1]}"]
 
 
 def _colours(cues: list[Cue]) -> None:

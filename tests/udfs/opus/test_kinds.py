@@ -21,7 +21,7 @@ from udfs.opus.languages import language_of
 from udfs.opus.listing import fingerprint, list_piece, pieces_of
 from udfs.opus.normal_form import normal_form
 from udfs.opus.paths import named_language
-from udfs.opus.speaker_labels import begins_sentence
+from udfs.opus.speaker_labels import begins_sentence, is_place
 
 CUES = (
     ("00:00:01,000", "00:00:02,500", "- Who left the boat out?"),
@@ -344,7 +344,7 @@ def test_labels_of_tools_and_bars(line: str, expected: str) -> None:
         ),
         (["\u3010Olga\u3011\uff1aYes."], ["OLGA : Yes ."]),
         (["O'DOWD: Yes."], ["O 'DOWD : Yes ."]),
-        (["Speaker \u21161: Yes.", "Speaker #2: No."], ["SPEAKER \u2116 1 : Yes .", "SPEAKER # 2 : No ."]),
+        (["Speaker \u21161: Yes.", "Speaker #2: No."], ["Speaker \u2116 1 : Yes .", "Speaker # 2 : No ."]),
         (["Olga Stern:\nYes, I do.", "Ivo Brandt:\nNo."], ["OLGA STERN : Yes , I do .", "IVO BRANDT : No ."]),
         (["He told us:\nyes.", "Then she said:\nno."], ["He told us : yes .", "Then she said : no ."]),
         (["\u226b Yes.", "\uff1e\uff1e No."], ["> > Yes .", "> > No ."]),
@@ -372,6 +372,32 @@ def test_labels_of_tools_and_bars(line: str, expected: str) -> None:
         (["\u300cNever.\u300d he said.", "A \u300cTom\u300d"], ['" Never . " he said .', 'A " Tom "']),
         (["Tom\uff1aHey!", "Rose\uff1a Go.", "At 10\uff1a30."], ["Tom : Hey !", "Rose : Go .", "At 10 : 30 ."]),
         (["Remember:\nnever pay.", "Remember:\nnever run."], ["Remember : never pay .", "Remember : never run ."]),
+        # a name that is known by a colon, by its title, or comes back on a line or in a cue of its own
+        (["[Anna] Come in.", "ANNA: Sit."], ["ANNA : Come in .", "ANNA : Sit ."]),
+        (["[Father Tom] Come in."], ["FATHER TOM : Come in ."]),
+        (["[MRS. O'Hara] Come in."], ["MRS. O 'HARA : Come in ."]),
+        (["[Tom] Hey!", "[Tom]", "Go."], ["TOM : Hey !", "TOM :", "Go ."]),
+        (["[Father Laughs] Hey.", "[Lady Gasps] No."], ["[ Father Laughs ] Hey .", "[ Lady Gasps ] No ."]),
+        (["[Note] Hey.", "Note: no.", "[Note] Go."], ["[ Note ] Hey .", "Note : no .", "[ Note ] Go ."]),
+        # a second speaker within a line
+        (["TOM: I thought-- O'NEIL: Yes."], ["TOM : I thought- -", "O 'NEIL : Yes ."]),
+        (["TOM: Are you coming, O'NEIL: Yes."], ["TOM : Are you coming ,", "O 'NEIL : Yes ."]),
+        (
+            ["MR. & MRS. BELL: Yes.", "BELL, ANNA (GUEST): No."],
+            ["MR. & MRS. BELL : Yes .", "BELL , ANNA ( GUEST ) : No ."],
+        ),
+        (
+            ["[Ida] Yes.", "Ida, no.", "[Bo, softly] No.", "[sobs] [Ida] Go.", "Come, Tom.", "(TOM) I do."],
+            ["IDA : Yes .", "Ida , no .", "BO : No .", "[ sobs ]", "IDA : Go .", "Come , Tom .", "TOM : I do ."],
+        ),
+        (["[Rain, heavily] Yes.", "[Woman over radio] Go."], ["[ Rain , heavily ] Yes .", "WOMAN : Go ."]),
+        (["[SPEAKER_00] yes", "[both] No."], ["SPEAKER 00 : yes", "BOTH : No ."]),
+        (["[Ida, softly] Yes.", "[Ida] No."], ["IDA : Yes .", "IDA : No ."]),
+        (["He works for the FBI: they know."], ["He works for the FBI : they know ."]),
+        # one quotation mark at a line's start is a mark of a speaker, two are quotation marks
+        (["\u00bb Come in.\n\u00bb No.", "So? \u00bb Yes."], ["> > Come in .", "> > No .", "So ?", "> > Yes ."]),
+        (["\u00bbCome in\u00ab, he said."], ["\u00bb Come in \u00ab , he said ."]),
+        (["\u00bbKom in\u00bb, sa han."], ["\u00bb Kom in \u00bb , sa han ."]),
     ],
 )
 def test_labels_in_all_forms(cues: list[str], expected: list[str]) -> None:
@@ -380,7 +406,8 @@ def test_labels_in_all_forms(cues: list[str], expected: list[str]) -> None:
 
 def test_what_begins_a_sentence_is_no_label() -> None:
     """Labels know the words of the cleaning rules; numerals and some names are beginnings alone, or none."""
-    assert {word for word in words("not_names") if not begins_sentence(word)} == {"case", "day", "will"}
+    known = {word for word in words("not_names") if not (begins_sentence(word) or is_place(word))}
+    assert known == {"a", "case", "day", "will"}
     assert not any(map(begins_sentence, ["First officer", "Man one", "Mission control", "The king"]))
 
 
@@ -414,6 +441,7 @@ def test_two_voices_in_a_cue() -> None:
 def test_voices_of_webvtt_are_labels_in_capitals() -> None:
     file = parsed("WEBVTT\n\n00:01.000 --> 00:02.000\n<v.loud Anna>Come in.</v>\n")
     assert file.sentences.text.to_pylist() == ["ANNA : Come in ."]
+    assert texts("WEBVTT\n\n00:01.000 --> 00:02.000\n<v Anna\nBell>Come in.</v>\n") == ["ANNA BELL : Come in ."]
 
 
 def test_tmplayer() -> None:

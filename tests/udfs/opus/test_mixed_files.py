@@ -256,6 +256,18 @@ def test_karaoke_is_sung_and_its_effects_are_left_out() -> None:
     assert texts(text) == ["\u266a The hill", "Fine ."]
 
 
+def test_colours_of_ttml_tell_speakers_apart() -> None:
+    head = (
+        '<head><styling><style xml:id="a" tts:color="yellow"/><style xml:id="b" tts:color="#00ffff"/></styling></head>'
+    )
+    names = 'xmlns="http://www.w3.org/ns/ttml" xmlns:tts="http://www.w3.org/ns/ttml#styling"'
+    pairs = '<span style="a">Who ?</span><br/><span style="b">Me .</span>'
+    body = f'<div><p begin="1s" end="2s">{pairs}</p><p begin="3s" end="4s" style="b">No .</p>'
+    body += '<p begin="5s" end="6s" tts:color="yellow">Go .</p></div>'
+    found = texts(f"<tt {names}>{head}<body>{body}</body></tt>")
+    assert [text.startswith("> >") for text in found] == [False, True, False, True]
+
+
 def test_readings_of_ruby_in_ttml_are_left_out() -> None:
     head = '<head><styling><style xml:id="r" tts:ruby="text"/></styling></head>'
     styled = '<span>\u6771<span style="r">\u3072\u304c\u3057</span></span>\u3078\u3002'
