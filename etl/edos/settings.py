@@ -171,8 +171,8 @@ class WorthWeights(Part):
     emotion: float = Field(0.5, ge=0, description="ours: the dialogue's weak confidence in emotions")
     certainty: float = Field(2.0, ge=0, description="ours: the probability that all its borders are right")
     content: float = Field(1.0, ge=0, description="ours: how much it says")
-    exchange: float = Field(3.0, ge=0, description="ours: how many turns take up the turn before")
-    variety: float = Field(1.0, ge=0, description="ours: the share of turns that are not formulas")
+    exchange: float = Field(4.0, ge=0, description="ours: how many turns take up the turn before")
+    variety: float = Field(0.5, ge=0, description="ours: the share of turns that are not formulas")
     accepted: float = added(1.0, ge=0, description="ours: how many turns have an accepted weak label, of an emotion")
 
 
