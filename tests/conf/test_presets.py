@@ -11,8 +11,11 @@ from etl.edos.settings import PRESETS
 from etl.pipeline.stages import setting
 
 
-def test_released_is_the_default() -> None:
-    assert load_settings("local", [], ["edos.preset=released"]) == load_settings("local")
+@pytest.mark.parametrize("profile", ["local", "emr", "databricks"])
+def test_trusted_is_the_default_and_the_demo_is_as_released(profile: str) -> None:
+    assert load_settings(profile, [], ["edos.preset=trusted"]) == load_settings(profile)
+    assert load_settings(profile).edos.preset == "trusted"
+    assert load_settings("local", [Path("conf/demo/settings.yaml")]).edos.preset == "released"
 
 
 def test_released_and_paper_count_every_labels_confidence() -> None:
@@ -107,7 +110,8 @@ def test_trusted_asks_for_dialogues_that_are_worth_most() -> None:
         (["edos.preset=trusted", "subtitles.turn_examples=[meld]", "emo_pillars.goemotions=go"], ("meld", "go")),
         (["edos.preset=trusted", "emo_pillars.goemotions=go"], ()),
         (["edos.preset=paper", "subtitles.turn_examples=[meld]"], ()),
-        (["subtitles.turn_examples=[meld]"], ()),
+        (["edos.preset=released", "subtitles.turn_examples=[meld]"], ()),
+        (["subtitles.turn_examples=[meld]"], ("meld",)),
     ],
 )
 def test_trusted_learns_emotions_from_the_transcripts_of_turns(given: list[str], transcripts: tuple[str, ...]) -> None:

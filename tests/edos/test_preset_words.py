@@ -63,7 +63,8 @@ def test_reports_say_the_choice_of_their_own_settings() -> None:
 @pytest.mark.parametrize(
     ("given", "words"),
     [
-        ([], "released, with other values of edos.self_labels.confidence"),
+        ([], "trusted, with other values of edos.self_labels.confidence"),
+        (["edos.preset=released"], "released, with other values of edos.self_labels.confidence"),
         (["edos.preset=paper"], "paper"),
         (["edos.preset=paper", "edos.choice=worth"], "paper, with other values of edos.choice"),
         (["edos.preset=trusted", "edos.self_labels.confidence=null"], "trusted"),

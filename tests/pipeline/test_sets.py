@@ -40,7 +40,8 @@ def stages(*names: str) -> list[Stage]:
 
 
 def settings_of(root: Path, *given: str, config: tuple[Path, ...] = ()) -> Settings:
-    return load_settings("local", config, [f"lakehouse.root={root}", "spark.short_session=true", *given])
+    preset = [] if config else ["edos.preset=released"]
+    return load_settings("local", config, [f"lakehouse.root={root}", "spark.short_session=true", *preset, *given])
 
 
 def raw_dialogues(spark: SparkSession) -> DataFrame:

@@ -239,6 +239,7 @@ def test_the_settings_of_the_licence_table_exist() -> None:
             "edos.released_labels": ["b"],
             "edos.weak_label_examples": "c",
             "subtitles.turn_examples": ["d"],
+            "edos.emotion_transcripts": [],
         },
     )
     assert len(sources_of(given)) == 5
