@@ -140,13 +140,15 @@ def states(log: Any, stages: Sequence[Stage], off: Collection[Stage] = ()) -> li
     return found
 
 
-_LATER = {"stopped": ", stopped midway", "failed": ", then failed"}
+_LATER = {"stopped": "stopped midway", "failed": "failed"}
 """Words for how a run after the last finished one ended."""
 
 
 def _status_cells(one: dict[str, Any]) -> tuple[Any, ...]:
+    when = one["finished"].replace("T", " ")[:16] if one["finished"] else ""
+    if one["state"] in _LATER:  # the counts are of the run before
+        return (one["stage"], f"{_LATER[one['state']]}{when and f', done before at {when}'}", *[None] * 5)
     never = "off" if one["state"] == "off" else "not yet"
-    when = one["finished"].replace("T", " ")[:16] if one["finished"] else never
     seconds = None if one["seconds"] is None else round(one["seconds"], 1)
     counts = (one[name] for name in ("rows_in", "rows_out", "rows_dropped", "rows_quarantined"))
-    return (one["stage"], f"{when}{_LATER.get(one['state'], '')}", *counts, seconds)
+    return (one["stage"], when or never, *counts, seconds)

@@ -45,6 +45,7 @@ class Progress:
         self._number = 0
         self._lock = threading.Lock()
         self._line = ""
+        self._new = ""
         self._begin("")
         self._ahead: dict[str, float] = {}
         self._expected = 0.0
@@ -71,6 +72,7 @@ class Progress:
     def stage(self, name: str, why: str | None) -> Iterator[None]:
         """Report one stage while it runs; ``why`` is None for one without work."""
         self._number += 1
+        self._new = ""
         head = f"[{self._number:2d}/{self._stages}] {name}"
         if why is None:
             print(f"{head}: nothing to do", file=self._out, flush=True)
@@ -112,12 +114,16 @@ class Progress:
         if event.rows_out is None:
             self.say(f"{event.stage}: done in {event.seconds:.0f} s")
             return
-        parts = [f"{event.rows_in or 0:,} {event.unit} in", f"{event.rows_out:,} out"]
+        parts = [f"{event.rows_in or 0:,} {event.unit} in{self._new}", f"{event.rows_out:,} out"]
         if event.rows_dropped:
             parts.append(f"{event.rows_dropped:,} dropped")
         if event.rows_quarantined:
             parts.append(f"{event.rows_quarantined:,} quarantined")
         self.say(f"{', '.join(parts)} in {event.seconds:.0f} s")
+
+    def tell_new(self, plan: BatchPlan, unit: str) -> None:
+        """Let `done` say how much of the running stage's input is new or changed; ``unit`` is as of `batches`."""
+        self._new = f" ({sum(units for units, _ in plan.work.values()):,} {unit} new or changed)"
 
     def batches(self, plan: BatchPlan, unit: str) -> Iterator[int]:
         """Yield the numbers of batches with work; in and after each, report progress and the time left.

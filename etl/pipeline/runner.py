@@ -207,7 +207,10 @@ class _Runner:
         self.event = replace(self.event, slices=batches.count)
         if batches.work and not resuming:
             self.context.log.add(self.event)
-        for number in self.progress.batches(batches, incremental.name or self.stage.units.name):
+        unit = incremental.name or self.stage.units.name
+        if not (resuming or self.plan.rebuild) and self.context.log.last(self.stage.name, "done") is not None:
+            self.progress.tell_new(batches, unit)
+        for number in self.progress.batches(batches, unit):
             self._batch(table, incremental, pending, batches, number)
         rows = self._done_rows(table)
         if "model" in table.key and incremental.units.kept:

@@ -154,7 +154,7 @@ def test_a_failed_run_says_its_one_line_beside_the_last_finished_run() -> None:
 
 @pytest.mark.parametrize("as_json", [False, True])
 def test_what_is_printed(as_json: bool, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    log = Log({"find_subtitles": event()}, ("score_turns",))
+    log = Log({name: event() for name in ("find_subtitles", "ingest_subtitles")}, ("ingest_subtitles", "score_turns"))
     context = Context(why={}, given={}, off=(), log=log)
     monkeypatch.setattr(overviews, "spark_session", lambda settings: None)
     monkeypatch.setattr(overviews, "close_session", lambda spark, settings: None)
@@ -170,5 +170,10 @@ def test_what_is_printed(as_json: bool, monkeypatch: pytest.MonkeyPatch, capsys:
         return
     assert len(plan.splitlines()) == len(status.splitlines()) == len(STAGES) + 1
     assert "2026-01-02 03:05" in status
-    assert "not yet, stopped midway" in status
+    lines = {line.split()[0]: line for line in status.splitlines()}
+    assert lines["find_subtitles"].endswith("62.2")
+    assert lines["ingest_subtitles"].endswith("stopped midway, done before at 2026-01-02 03:05"), (
+        "no counts of the run before"
+    )
+    assert lines["score_turns"].endswith("stopped midway")
     assert "up to date" in plan

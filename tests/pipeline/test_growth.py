@@ -10,8 +10,10 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from conf.settings import Settings, load_settings
+from etl.pipeline.incremental import BatchPlan
 from etl.pipeline.outcome import Outcome, dropped_columns
 from etl.pipeline.planner import PipelineContext
+from etl.pipeline.progress import Progress
 from etl.pipeline.runner import StageError
 from etl.pipeline.stages import Incremental, RowAccounting, Stage, Units
 from etl.pipeline.tables.model import Table
@@ -52,7 +54,7 @@ def stage_with(folder: Path | None = None) -> Stage:
         module=__name__,
         reads=(BOOKS,),
         writes=PAGES,
-        incremental=Incremental("book", "sum(pages)", 1_000_000, prepare=units, units=Units.VERSIONED),
+        incremental=Incremental("book", "sum(pages)", 1_000_000, prepare=units, units=Units.VERSIONED, name="books"),
         units=RowAccounting("pages", "sum(pages)"),
     )
 
@@ -87,13 +89,21 @@ NIGHT: Books = (("a", 2, 51, 4), FIRST[1], ("d", 1, 31, 7))
 
 
 def test_a_night_ends_with_the_rows_and_the_account_of_its_input(
-    spark: SparkSession, settings: Settings, tmp_path: Path
+    spark: SparkSession, settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    told: list[tuple[int, str]] = []
+
+    def tell(_: Progress, plan: BatchPlan, unit: str) -> None:
+        told.append((sum(units for units, _ in plan.work.values()), unit))
+
+    monkeypatch.setattr(Progress, "tell_new", tell)
     put(spark, settings, *FIRST)
     made(spark, settings, stage_with())
     put(spark, settings, *NIGHT)
     (tmp_path / "computed").mkdir()
+    assert told == [], "a first run"
     grown = made(spark, settings, stage_with(tmp_path / "computed"))
+    assert told == [(2, "books")]
     assert len(list((tmp_path / "computed").iterdir())) == 1
     numbers = [(f"{n}", book) for book, _, first, pages in NIGHT for n in range(first, first + pages)]
     fifths = [one for one in numbers if int(one[0]) % 5 == 0]

@@ -2,6 +2,7 @@
 
 import io
 import time
+from types import SimpleNamespace
 from typing import cast
 
 import pytest
@@ -9,6 +10,7 @@ from pyspark.sql import SparkSession
 
 from etl.pipeline import progress as module
 from etl.pipeline.incremental import BatchPlan
+from etl.pipeline.lineage import StageEvent
 from etl.pipeline.progress import Progress
 from etl.pipeline.spark_api import TaskCounts
 
@@ -46,6 +48,20 @@ def test_what_is_done_is_counted_within_its_batch(terminal: bool, monkeypatch: p
     assert lines[committed[0] + 1].startswith("batch 2 of 3: 80 files, 1 of 4 tasks, ")
     assert lines[committed[1] + 1].startswith("batch 3 of 3: 4 files, 1 of 4 tasks, ")
     assert lines[-1].startswith("1 of 4 tasks, 0 s so far")
+
+
+def test_a_later_run_says_how_much_is_new() -> None:
+    out = Screen(terminal=False)
+    shown = Progress(cast(SparkSession, None), 2, out)
+    counts = {"rows_in": 1_061, "rows_out": 1_060, "rows_dropped": 1, "rows_quarantined": 0, "seconds": 3.0}
+    for name, new in (("ingest_subtitles", True), ("choose_uploads", False)):
+        with shown.stage(name, "subtitles.manifest changed"):
+            if new:
+                shown.tell_new(BatchPlan(9, {0: (2, 10.0), 4: (4, 10.0)}), "files")
+        shown.done(cast(StageEvent, SimpleNamespace(stage=name, unit="files", **counts)))
+    lines = [line.strip() for line in out.getvalue().splitlines()]
+    assert lines[1] == "1,061 files in (6 files new or changed), 1,060 out, 1 dropped in 3 s"
+    assert lines[3] == "1,061 files in, 1,060 out, 1 dropped in 3 s"
 
 
 def test_the_time_left_comes_from_the_cost_that_is_done(monkeypatch: pytest.MonkeyPatch) -> None:
