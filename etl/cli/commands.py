@@ -293,7 +293,7 @@ declare(
     _option(
         "--engine",
         type=click.Choice(["duckdb", "spark"]),
-        help="Default: duckdb for the shell on a local folder, spark for -e.",
+        help="Default: duckdb for tables in a local folder, spark for others and for what duckdb cannot do.",
     ),
 )
 declare(

@@ -4,15 +4,19 @@ import cmd
 import csv
 import re
 import sys
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from conf.errors import InputError
+from conf.taxonomy import load_taxonomy
+from etl.cli.sql_statements import not_there, with_quotes
+from etl.pipeline.tables import TABLES, names_in
 from etl.publishing.duckdb_sql import translated
 from etl.publishing.screen_tables import ROWS, aligned, csv_row, row_count, terminal_width
+from etl.publishing.views import all_views
 
 if TYPE_CHECKING:
     import duckdb
@@ -22,7 +26,7 @@ MORE = "  ...> "
 LEAVING = {"quit", "exit"}
 GREETING = """{names} tables and views of {root}, for example: SELECT * FROM {example} LIMIT 5;
 SHOW TABLES; lists them, DESCRIBE {example}; says what its columns are; the tab key completes names.
-Statements end with a semicolon, `quit;` leaves. docs/cookbook.md answers twelve questions."""
+Statements end with a semicolon, `quit;` leaves. docs/cookbook.md has queries to copy."""
 EXAMPLES = ("edos.turns", "emo_pillars.examples", "augesc.conversations", "subtitles.clean_dialogues")
 """Results of the data sets, the first of which that is there is a greeting's example."""
 _LISTED = re.compile(r"SHOW\s+(?:ALL\s+)?(?:TABLES|VIEWS)(?:\s+(?:IN|FROM)\s+[\"`]?(\w+)[\"`]?)?", re.IGNORECASE)
@@ -55,14 +59,24 @@ class StatementResult:
     whole: bool = False
 
 
-def run_statements(lakehouse: "duckdb.DuckDBPyConnection", statements: Iterable[str], as_csv: bool) -> None:
-    """Run statements, and print the result of each as an aligned table or as CSV.
+def run_statements(
+    lakehouse: "duckdb.DuckDBPyConnection", statements: Sequence[str], as_csv: bool, of_spark: bool = False
+) -> Sequence[str]:
+    """Run statements, and print the result of each as an aligned table or as CSV; return those that are left.
+
+    Args:
+        lakehouse: whose tables are read.
+        statements: to run.
+        as_csv: print all rows as CSV.
+        of_spark: whether they are Spark's SQL; the first that DuckDB cannot answer is then left, with all behind it.
 
     Raises:
         InputError: DuckDB refuses one, in one line.
     """
-    for statement in statements:
-        answer = answered(lakehouse, statement)
+    for place, statement in enumerate(statements):
+        answer = answered_as_spark(lakehouse, statement) if of_spark else answered(lakehouse, statement)
+        if answer is None:
+            return statements[place:]
         if not answer.columns:
             continue
         if as_csv:
@@ -71,6 +85,7 @@ def run_statements(lakehouse: "duckdb.DuckDBPyConnection", statements: Iterable[
             writer.writerows(csv_row(row) for row in answer.rows)
         else:
             print("\n".join(shown(answer)))
+    return ()
 
 
 def answered(lakehouse: "duckdb.DuckDBPyConnection", statement: str) -> StatementResult:
@@ -81,30 +96,55 @@ def answered(lakehouse: "duckdb.DuckDBPyConnection", statement: str) -> Statemen
     """
     import duckdb
 
-    own = _own(statement)
     try:
-        if own is not None and (rows := lakehouse.execute(*own).fetchall()):
-            return StatementResult([str(one[0]) for one in lakehouse.description or ()], iter(rows), whole=True)
-        result = lakehouse.execute(statement)
+        return _known(lakehouse, statement) or _result(lakehouse.execute(statement))
     except duckdb.Error as error:
-        try:
-            result = lakehouse.execute(translated(statement))
-        except Exception:  # what DuckDB says about the statement as it was typed is what helps
-            raise InputError(one_line(error)) from None
-    return StatementResult([str(one[0]) for one in result.description or ()], _rows(result), whole=own is not None)
+        # What DuckDB says about the statement as it was typed is what helps.
+        line = f"{one_line(error)} (--engine spark asks Spark)"
+    answer = answered_as_spark(lakehouse, statement)
+    if answer is None:
+        raise InputError(line)
+    return answer
 
 
-def _own(statement: str) -> tuple[str, list[str | None]] | None:
-    """Return query and values for a statement that is answered here, with the meaning of names; None for others.
+def answered_as_spark(lakehouse: "duckdb.DuckDBPyConnection", statement: str) -> StatementResult | None:
+    """Return the rows that a statement has in Spark, whose lists count from 0; None where DuckDB cannot tell.
+
+    Raises:
+        InputError: a table or view that it names is not there.
+    """
+    try:
+        return _known(lakehouse, statement) or _result(lakehouse.execute(translated(with_quotes(statement))))
+    except Exception:  # of `duckdb` or of `sqlglot`, which has many
+        if missing := _not_there(lakehouse, statement):
+            raise InputError(missing) from None
+        return None
+
+
+def _not_there(lakehouse: "duckdb.DuckDBPyConnection", statement: str) -> str | None:
+    """Return in one line which table or view of a statement is not there, and what makes it; None where all are."""
+    there = set(known_names(lakehouse))
+    views = all_views(load_taxonomy("edos"))
+    named = names_in(statement.lower().replace('"', "").replace("`", "")) & {*TABLES, *views}
+    return next((not_there(name, views, there) for name in sorted(named - there)), None)
+
+
+def _known(lakehouse: "duckdb.DuckDBPyConnection", statement: str) -> StatementResult | None:
+    """Return the answer of a statement that asks for names, with their meaning; None for others.
 
     DuckDB's SHOW TABLES lists the names by which it knows our tables, and its DESCRIBE leaves out the comments.
     """
     statement = statement.strip().rstrip(";").strip()
     if listed := _LISTED.fullmatch(statement):
-        return LIST, [listed[1]]
+        return replace(_result(lakehouse.execute(LIST, [listed[1]])), whole=True)
     if described := _DESCRIBED.fullmatch(statement):
-        return COLUMNS, [described[1], described[2]]
+        rows = lakehouse.execute(COLUMNS, [described[1], described[2]]).fetchall()
+        return StatementResult(["column", "type", "meaning"], iter(rows), whole=True) if rows else None
     return None
+
+
+def _result(result: "duckdb.DuckDBPyConnection") -> StatementResult:
+    return StatementResult([str(one[0]) for one in result.description or ()], _rows(result))
 
 
 def _rows(result: Any) -> Iterator[tuple[Any, ...]]:

@@ -2,12 +2,10 @@
 
 import csv
 import os
-import re
 import subprocess
 import sys
 import tempfile
-from collections.abc import Mapping, Sequence
-from difflib import get_close_matches
+from collections.abc import Collection, Mapping, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -17,6 +15,7 @@ from pyspark.sql import DataFrame
 from conf.errors import InputError
 from conf.places import local_path
 from conf.settings import Settings
+from etl.cli.sql_statements import FOR_DUCKDB, QUERY, not_there, with_quotes
 from etl.pipeline.lakehouse import Lakehouse
 from etl.pipeline.session import close_session, spark_configuration, spark_session
 from etl.pipeline.tables import TABLES, View
@@ -24,15 +23,7 @@ from etl.publishing.screen_tables import ROWS, aligned, csv_row, row_count, term
 from etl.publishing.views import named_in, views_of
 
 GREETING = """{tables} tables and views of {root}, for example: SELECT * FROM {example} LIMIT 5;
-Statements end with a semicolon; `quit;` leaves. docs/cookbook.md answers twelve questions."""
-QUERY = re.compile(r"(--.*\n|\s|\()*(select|with|from|explain)\b", re.IGNORECASE)
-"""The beginning of a statement that reads only what it names."""
-
-
-_TEXTS = re.compile(
-    r"--[^\n]*|/\*.*?(?:\*/|\Z)|\"[^\"]*\"|`[^`]*`|\b[rR]'[^']*'|'((?:[^'\\]|\\.?|'')*+)(?:'|\Z)", re.DOTALL
-)
-"""Comments, names, raw texts, and other texts as group 1."""
+Statements end with a semicolon; `quit;` leaves. docs/cookbook.md has queries to copy."""
 
 
 def open_sql(settings: Settings, statements: str | None = None, as_csv: bool = False, engine: str | None = None) -> int:
@@ -42,33 +33,38 @@ def open_sql(settings: Settings, statements: str | None = None, as_csv: bool = F
         settings: of the lakehouse.
         statements: to run; None opens the shell.
         as_csv: print all rows as CSV.
-        engine: `duckdb` or `spark`; None: DuckDB for the shell on tables in a local folder, else Spark.
+        engine: `duckdb` or `spark`, each with its own SQL; None: DuckDB for tables in a local folder, else Spark, and
+            Spark for the first statement that DuckDB cannot answer as Spark does, and those behind it.
 
     Raises:
         InputError: CSV is asked for without statements, the engine refuses one, or DuckDB cannot read the tables.
     """
     if as_csv and statements is None:
         raise InputError("--csv prints the result of statements: give them with -e")
-    if engine == "duckdb" or (engine is None and statements is None and _duckdb_reads(settings)):
-        return _in_duckdb(settings, statements, as_csv)
+    import sqlparse
+
+    left: Sequence[str] | None = statements and sqlparse.split(statements, strip_semicolon=True)
+    if engine == "duckdb" or (engine is None and _duckdb_reads(settings) and _are_for_duckdb(left)):
+        left = _in_duckdb(settings, left, as_csv, of_spark=engine is None)
+        if not left:
+            return 0
+    print("starts Spark", file=sys.stderr, flush=True)  # which takes some seconds
     spark = spark_session(settings, "edos-lakehouse sql")
     try:
         lakehouse = Lakehouse(spark, settings.lakehouse)
-        if statements is not None:
-            import sqlparse
-
+        if left is not None:
             views = views_of(settings)
-            split = sqlparse.split(statements, strip_semicolon=True)
             # To register all takes half a minute; only statements like SHOW TABLES and USE need them.
-            queries = split if all(map(QUERY.match, split)) else None
+            queries = left if all(map(QUERY.match, left)) else None
             lakehouse.register(*((views,) if queries is None else named_in(queries, views)))
             for statement in statements_of_sets(lakehouse, views, queries):
                 spark.sql(statement)
-            for statement in split:
+            for statement in left:
                 try:
                     _show(spark.sql(with_quotes(lakehouse.named(statement))), as_csv)
                 except AnalysisException as error:
-                    raise InputError(refusal(error, [*TABLES, *views], settings.lakehouse.root)) from None
+                    there = {name for name, table in TABLES.items() if lakehouse.exists(table)}
+                    raise InputError(refusal(error, views, there)) from None
             return 0
         views = views_of(settings)
         registered = [*lakehouse.catalog_statements(views), *statements_of_sets(lakehouse, views)]
@@ -121,6 +117,11 @@ def statements_of_sets(
     return found
 
 
+def _are_for_duckdb(statements: Sequence[str] | None) -> bool:
+    """Return whether DuckDB may answer all statements; None is the shell."""
+    return statements is None or all(map(FOR_DUCKDB.match, statements))
+
+
 def _duckdb_reads(settings: Settings) -> bool:
     """Return whether DuckDB is there, and the tables are in a local folder."""
     where = settings.lakehouse
@@ -128,7 +129,8 @@ def _duckdb_reads(settings: Settings) -> bool:
     return local and settings.spark.local and all(find_spec(name) is not None for name in ("duckdb", "sqlglot"))
 
 
-def _in_duckdb(settings: Settings, statements: str | None, as_csv: bool) -> int:
+def _in_duckdb(settings: Settings, statements: Sequence[str] | None, as_csv: bool, of_spark: bool) -> Sequence[str]:
+    """Open the shell or run statements in DuckDB; return the statements that are left for Spark."""
     root = local_path(settings.lakehouse.root)
     if root is None or settings.lakehouse.catalog is not None:
         raise InputError(f"DuckDB reads tables in local folders, not {settings.lakehouse.root}: use --engine spark")
@@ -145,49 +147,25 @@ def _in_duckdb(settings: Settings, statements: str | None, as_csv: bool) -> int:
         raise InputError(str(error)) from None
     try:
         if statements is None:
-            return open_shell(lakehouse, settings.lakehouse.root)
-        import sqlparse
-
-        run_statements(lakehouse, sqlparse.split(statements, strip_semicolon=True), as_csv)
-        return 0
+            open_shell(lakehouse, settings.lakehouse.root)
+            return ()
+        return run_statements(lakehouse, statements, as_csv, of_spark)
     finally:
         lakehouse.close()
 
 
-def refusal(error: AnalysisException, known: Sequence[str], root: str) -> str:
+def refusal(error: AnalysisException, views: Mapping[str, View], there: Collection[str]) -> str:
     """Return what is wrong with a statement, in one line, and where a table is missing, how to go on.
 
     Args:
         error: of Spark.
-        known: names of all tables and views.
-        root: of the tables.
+        views: all, by name.
+        there: names of the tables that are there.
     """
-    first = next(filter(None, map(str.strip, str(error).splitlines())), type(error).__name__)
     if error.getErrorClass() != "TABLE_OR_VIEW_NOT_FOUND":
-        return first
+        return next(filter(None, map(str.strip, str(error).splitlines())), type(error).__name__)
     name = (error.getMessageParameters() or {}).get("relationName", "").replace("`", "").removeprefix("spark_catalog.")
-    if name in known:
-        return (
-            f"{name} has no rows to read in {root} yet: run the stage that writes it (docs/tables.md), or name "
-            "another folder of tables with --set lakehouse.root"
-        )
-    like = get_close_matches(name, known, n=1)
-    return f"table {name} is not known{f': did you mean {like[0]}?' if like else ''} (docs/tables.md, docs/views.md)"
-
-
-def with_quotes(statement: str) -> str:
-    """Return a statement with Spark's sign for a quotation mark in a text, ``\\'``, in place of standard SQL's ``''``.
-
-    Spark joins the texts before and behind ``''``, and leaves the mark out.
-    """
-
-    def escaped(match: re.Match[str]) -> str:
-        if not match[1]:
-            return match[0]
-        text = re.sub(r"\\.|''", lambda pair: "\\'" if pair[0] == "''" else pair[0], match[1])
-        return f"'{text}{match[0][len(match[1]) + 1 :]}"
-
-    return _TEXTS.sub(escaped, statement)
+    return not_there(name, views, there)
 
 
 def _show(result: DataFrame, as_csv: bool) -> None:

@@ -256,6 +256,7 @@ EMPATHETIC_TURNS = Table(
     label string COMMENT 'a 41-way classifier\\'s, no human\\'s'
     """,
     ("dialogue_id", "turn"),
+    empty_if_absent=True,
 )
 
 

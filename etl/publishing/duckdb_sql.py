@@ -35,6 +35,9 @@ def translated(sql: str) -> str:
     """Return a query of Spark in DuckDB's SQL.
 
     An index in brackets is taken as one of a list, which Spark counts from 0 and DuckDB from 1.
+
+    Raises:
+        sqlglot.errors.SqlglotError: it is no SQL of Spark, or has what DuckDB does not have.
     """
     tree = sqlglot.parse_one(sql, read="spark").transform(_without_stack)
     for node in reversed(list(tree.walk())):  # what is inside first
@@ -42,7 +45,7 @@ def translated(sql: str) -> str:
         known = _with_known_calls(node)
         if known is not node:
             parent.set(key, known, index)
-    return tree.sql("duckdb")
+    return tree.sql("duckdb", unsupported_level=sqlglot.ErrorLevel.RAISE)
 
 
 def duckdb_type(kind: str) -> str:

@@ -5,7 +5,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from conf.taxonomy import load_taxonomy
-from etl.pipeline.tables import TABLES, View, present_views
+from etl.pipeline.tables import TABLES, View, in_set, names_in_sql, present_views
+from etl.pipeline.tables.ops import DROPPED, STAGE_RUNS
 from etl.publishing.duckdb_sql import duckdb_type, duckdb_view
 from etl.publishing.views import all_views
 
@@ -15,6 +16,8 @@ if TYPE_CHECKING:
 
 def connect(root: str | Path, views: Mapping[str, View] | None = None) -> "duckdb.DuckDBPyConnection":
     """Return a DuckDB connection with the Delta tables under a folder by ``schema.table``, and all views over them.
+
+    A named set (``lakehouse.set``) has its tables and views in schemas that end in its name: ``edos_NAME.turns``.
 
     Files are read when a query needs them, and only the columns that it names. Views over tables that are not there,
     or that another version wrote without a column, are left out; a ledger or quarantine that is not there is empty.
@@ -50,17 +53,48 @@ def connected(tables: Mapping[str, Any], views: Mapping[str, View] | None = None
         add_empty(connection, name)
         _describe(connection, "TABLE", name, [column.name for column in TABLES[name].described])
     known = all_views(load_taxonomy("edos")) if views is None else views
-    absent = TABLES.keys() - tables.keys() - set(none)
-    for name, view in present_views(known, absent).items():
-        connection.execute(f"CREATE SCHEMA IF NOT EXISTS {name.split('.')[0]}")
+    sets = [
+        name.partition("_")[2].partition(".")[0]
+        for name in tables
+        if name.startswith("ops_") and name.endswith(".stage_runs")
+    ]
+    for own in ("", *sets):
+        if own:
+            _share_ledgers(connection, tables, own)
+        absent = {name for name in TABLES if (there := in_set(name, own)) not in tables and there not in none}
+        _add_views(connection, present_views(known, absent), own)
+    return connection
+
+
+def _share_ledgers(connection: "duckdb.DuckDBPyConnection", tables: Collection[str], own: str) -> None:
+    """Add the rows of stages that a set did not run itself to its ledger and log, as Spark's views have them."""
+    runs = in_set(STAGE_RUNS.name, own).replace(".", "__")
+    for name in (DROPPED.name, STAGE_RUNS.name):
+        there = in_set(name, own)
+        if name in tables and there in tables:
+            connection.execute(
+                f'CREATE OR REPLACE VIEW {there} AS SELECT * FROM "{there.replace(".", "__")}" UNION ALL BY NAME '
+                f'SELECT * FROM {name} WHERE stage NOT IN (SELECT stage FROM "{runs}")'
+            )
+
+
+def _add_views(connection: "duckdb.DuckDBPyConnection", views: Mapping[str, View], own: str) -> None:
+    """Add the views of a set, such as ``analysis_NAME.films``; without a name, all views."""
+    import duckdb
+
+    for name, view in views.items():
+        there = in_set(name, own)
+        if own and there == name:
+            continue
+        query = names_in_sql().sub(lambda found: in_set(found[1], own), duckdb_view(name, view.sql))
+        connection.execute(f"CREATE SCHEMA IF NOT EXISTS {there.split('.')[0]}")
         try:
-            connection.execute(f"CREATE VIEW {name} AS {duckdb_view(name, view.sql)}")
+            connection.execute(f"CREATE VIEW {there} AS {query}")
         except (duckdb.BinderException, duckdb.CatalogException):
             continue  # over a table of another version, without a column, or over a view that was left out
-        connection.execute(f"COMMENT ON VIEW {name} IS {_text(view.comment)}")
+        connection.execute(f"COMMENT ON VIEW {there} IS {_text(view.comment)}")
         for column, meaning in view.columns.items():
-            connection.execute(f'COMMENT ON COLUMN {name}."{column}" IS {_text(meaning)}')
-    return connection
+            connection.execute(f'COMMENT ON COLUMN {there}."{column}" IS {_text(meaning)}')
 
 
 def _describe(connection: "duckdb.DuckDBPyConnection", kind: str, name: str, columns: Collection[str]) -> None:

@@ -12,7 +12,7 @@ import pytest
 from conf.errors import InputError
 from conf.settings import load_settings
 from etl.cli.duckdb_shell import Shell, known_names, run_statements
-from etl.cli.sql_shell import _duckdb_reads, open_sql
+from etl.cli.sql_shell import _are_for_duckdb, _duckdb_reads, open_sql
 from etl.pipeline.tables import TABLES
 from etl.publishing.duckdb_sql import duckdb_type, translated
 from etl.publishing.without_spark import connect
@@ -48,6 +48,7 @@ def lakehouse(root: Path) -> Iterator[Any]:
         ),
         ("SELECT * FROM ops.dropped", "(0 rows)"),
         ("SELECT 1999 AS year, 2.50::decimal(5, 2) AS mean", "year  mean\n1999   2.5\n(1 row)"),
+        ("SELECT 'it''s' AS t, p FROM edos.seeds LATERAL VIEW explode(array(turn)) AS p WHERE turn = 1", "it's  1"),
     ],
 )
 def test_results_are_aligned(lakehouse: Any, capsys: pytest.CaptureFixture[str], statement: str, printed: str) -> None:
@@ -65,6 +66,69 @@ def test_an_error_is_one_line(lakehouse: Any, statement: str) -> None:
     with pytest.raises(InputError) as refused:
         run_statements(lakehouse, [statement], as_csv=False)
     assert "\n" not in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("statement", "line"),
+    [
+        (
+            "SELECT * FROM edos.Turns",
+            "it reads subtitles.clean_dialogues, edos.weak_labels, edos.dialogues (`python",
+        ),
+        (
+            'SELECT * FROM "edos".dialogues',
+            "edos.dialogues is not there yet (`python -m jobs run --to annotate_dialogues`",
+        ),
+        ("SELECT explode_all(turn) FROM edos.seeds", "(--engine spark asks Spark)"),
+    ],
+)
+def test_what_is_not_there_or_not_known_comes_with_what_to_do(lakehouse: Any, statement: str, line: str) -> None:
+    with pytest.raises(InputError) as refused:
+        run_statements(lakehouse, [statement], as_csv=False)
+    assert line in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("statement", "by_duckdb"),
+    [
+        ("-- one\nWITH a AS (SELECT 2) FROM a", True),
+        ("(SELECT 1)", True),
+        ("SHOW TABLES IN edos", True),
+        ("DESCRIBE edos.seeds", True),
+        ("DESCRIBE HISTORY edos.seeds", False),
+        ("SHOW CREATE TABLE edos.seeds", False),
+        ("EXPLAIN SELECT 1", False),
+        ("DELETE FROM subtitles.quarantine", False),
+        ("WITH a AS (SELECT 1)\nINSERT INTO subtitles.quarantine SELECT * FROM a", False),
+        ("CREATE TABLE a.b AS SELECT 1", False),
+    ],
+)
+def test_statements_that_only_read_are_for_duckdb(statement: str, by_duckdb: bool) -> None:
+    assert _are_for_duckdb(["SELECT 1", statement]) == by_duckdb
+
+
+@pytest.mark.parametrize(
+    ("select", "printed"),
+    [
+        ("array(5, 6)[1]", "6"),
+        ("concat('a', NULL) IS NULL", "true"),
+        ("split('a.b', '[.]')[1]", "b"),
+        ("list_sum(array(1, 2))", "3"),
+    ],
+)
+def test_statements_of_spark_go_to_duckdb_by_themselves(
+    root: Path, capsys: pytest.CaptureFixture[str], select: str, printed: str
+) -> None:
+    settings = load_settings("local", [], {"lakehouse.root": str(root)})
+    assert open_sql(settings, f"SELECT {select} AS n", as_csv=True) == 0
+    shown = capsys.readouterr()
+    assert (shown.out, shown.err) == (f"n\n{printed}\n", "")
+
+
+def test_what_duckdb_cannot_answer_is_left_for_spark(lakehouse: Any, capsys: pytest.CaptureFixture[str]) -> None:
+    statements = ["SELECT 1 AS n", "SELECT soundex('a')", "SELECT 2"]
+    assert run_statements(lakehouse, statements, as_csv=True, of_spark=True) == statements[1:]
+    assert capsys.readouterr().out == "n\n1\n"
 
 
 @pytest.mark.parametrize("statement", ["SHOW TABLES", "show all tables;"])

@@ -5,16 +5,30 @@ from pyspark.errors import AnalysisException
 from pyspark.sql import SparkSession
 
 from conf.taxonomy import load_taxonomy
-from etl.cli.sql_shell import QUERY, refusal, with_quotes
+from etl.cli.sql_shell import refusal
+from etl.cli.sql_statements import QUERY, with_quotes
 from etl.publishing.views import all_views, named_in
-
-KNOWN = ["edos.turns", "edos.dialogues", "analysis.edos_table_9"]
 
 
 @pytest.mark.parametrize(
     ("statement", "line"),
     [
-        ("SELECT * FROM edos.turns", "edos.turns has no rows to read in mine yet: run the stage that writes it"),
+        (
+            "SELECT * FROM edos.turns",
+            "edos.turns is not there yet: it reads edos.dialogues (`python -m jobs run --to annotate_dialogues` with",
+        ),
+        (
+            "SELECT * FROM subtitles.files",
+            "subtitles.files is not there yet (`python -m jobs run --to ingest_subtitles` ",
+        ),
+        (
+            "SELECT * FROM analysis.edos_similarity_thresholds",
+            "edos.similar_self_matches, edos.self_labelled (`python -m jobs run --to search_similar_again` with",
+        ),
+        (
+            "SELECT * FROM analysis.cleaning_cost",
+            "analysis.cleaning_cost needs columns that tables of another version lack",
+        ),
         ("SELECT * FROM edos.turn", "table edos.turn is not known: did you mean edos.turns? (docs/tables.md"),
         ("SELECT * FROM unheard.of", "table unheard.of is not known (docs/tables.md, docs/views.md)"),
         ("SELECT labl FROM (SELECT 'sad' AS label)", "Did you mean one of the following? [`label`]"),
@@ -24,7 +38,7 @@ KNOWN = ["edos.turns", "edos.dialogues", "analysis.edos_table_9"]
 def test_a_refused_statement_is_one_line_with_a_cure(spark: SparkSession, statement: str, line: str) -> None:
     with pytest.raises(AnalysisException) as refused:
         spark.sql(statement)
-    said = refusal(refused.value, KNOWN, "mine")
+    said = refusal(refused.value, all_views(load_taxonomy("edos")), ["subtitles.clean_dialogues", "edos.weak_labels"])
     assert line in said
     assert "\n" not in said
 

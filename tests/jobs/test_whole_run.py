@@ -105,7 +105,7 @@ def test_a_pilot_takes_whole_films(tiny: TinyRun, finished: Path, tmp_path: Path
 
 @pytest.mark.parametrize(
     ("place", "engine"),
-    [("labelled", ["--engine", "duckdb"]), pytest.param("finished", [], marks=pytest.mark.long)],
+    [("labelled", []), pytest.param("finished", ["--engine", "spark"], marks=pytest.mark.long)],
     ids=["duckdb", "spark"],
 )
 def test_sql_sees_tables_and_views(request: pytest.FixtureRequest, place: str, engine: list[str]) -> None:
@@ -127,7 +127,7 @@ def test_queries_of_the_readme_and_the_cookbook_run(finished: Path) -> None:
 
     asked = [query.strip().rstrip(";") for page in ("README.md", "docs/cookbook.md") for query in queries(PAGES[page])]
     assert len(asked) >= 13
-    shown = jobs("sql", "--set", f"lakehouse.root={finished}", "-e", ";\n".join(asked))
+    shown = jobs("sql", "--set", f"lakehouse.root={finished}", "--engine", "spark", "-e", ";\n".join(asked))
     assert shown.returncode == 0, shown.stderr
     assert len(re.findall(r"^\((?:first )?\d+ rows?.*\)$", shown.stdout, re.MULTILINE)) == len(asked)
     both = [query for query in asked if "array_join" not in query]  # its DuckDB form follows it on the page

@@ -21,7 +21,8 @@ from etl.pipeline.planner import PipelineContext, in_sets
 from etl.pipeline.stages import REGISTRY, Stage
 from etl.pipeline.tables import TABLES, in_set
 from etl.pipeline.tables.ops import DROPPED, STAGE_RUNS
-from etl.publishing.views import all_views
+from etl.publishing.views import all_views, named_in
+from etl.publishing.without_spark import connect
 from etl.subtitles.tables import CLEAN_DIALOGUES, DIALOGUES
 from jobs import all_stages
 
@@ -89,6 +90,8 @@ def root(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Itera
     Lakehouse(spark, settings_of(place).lakehouse).append(DIALOGUES, raw_dialogues(spark), {})
     made(spark, settings_of(place))
     made(spark, settings_of(place, *SHORT))
+    shared = dict.fromkeys(DROPPED.columns) | {"stage": "ingest_subtitles", "unit": "file", "id": "x", "units": 1}
+    Lakehouse(spark, settings_of(place).lakehouse).append(DROPPED, spark.createDataFrame([shared], DROPPED.schema), {})
     yield place
     for schema in ("edos", "ops", "subtitles", "analysis"):
         for name in (schema, f"{schema}_short", f"{schema}_again"):
@@ -133,6 +136,26 @@ def test_one_session_answers_about_both(spark: SparkSession, root: Path) -> None
     assert spark.sql(query).first()["n"] == 2  # type: ignore[index]
     assert spark.table("edos.initial").count() > spark.table("edos_short.initial").count() == 2
     assert spark.table("analysis_short.cleaning_cost").columns[0] == "rule"
+
+
+def test_duckdb_answers_about_both_as_spark_does(spark: SparkSession, root: Path) -> None:
+    house = Lakehouse(spark, settings_of(root).lakehouse)
+    query = """
+        SELECT (SELECT count(*) FROM edos_short.initial AS a JOIN edos.initial AS b ON a.dialogue_id = b.dialogue_id),
+               (SELECT count(*) FROM edos.initial), (SELECT sum(turns) FROM analysis_short.cleaning_cost),
+               (SELECT count(*) FROM ops_short.dropped WHERE stage = 'ingest_subtitles'),
+               (SELECT count(*) FROM ops_short.stage_runs), (SELECT count(*) FROM ops.dropped)
+    """
+    views = all_views(load_taxonomy("edos"))
+    house.register(*named_in([query], views))
+    for statement in statements_of_sets(house, views, [query]):
+        spark.sql(statement)
+    by_spark = tuple(spark.sql(query).first() or ())
+    assert by_spark[0] == 2
+    assert by_spark[3] == 1, "a stage that the set did not run itself"
+    with connect(root) as duck:
+        assert duck.execute(query).fetchone() == by_spark
+        assert duck.execute("SELECT * FROM analysis_short.labels").description, "a view without tables"
 
 
 def test_the_plain_names_of_a_session_of_the_set_are_the_sets(spark: SparkSession, root: Path) -> None:
