@@ -38,6 +38,25 @@ class Tables:
         """Return the rows of a SQL query, with whole numbers as such where some are missing."""
         return with_integers(self.spark.sql(query).toPandas())
 
+    def shown(self, query: str, stage: str) -> "pd.DataFrame | str":
+        """Return the rows of a query or, where a table is not there yet, which command makes it.
+
+        Args:
+            query: in SQL.
+            stage: that makes the last of the tables that it reads.
+        """
+        try:
+            return self.rows(query)
+        except Exception as error:  # its class depends on how Spark is reached
+            if "TABLE_OR_VIEW_NOT_FOUND" not in str(error):
+                raise
+            return self.lacks(stage)
+
+    def lacks(self, stage: str) -> str:
+        """Return a line that says which command makes what is not there yet."""
+        demo = self.settings.lakehouse.root == DEMO and not self.settings.lakehouse.catalog
+        return f"not there yet: python -m jobs run --to {stage} {'--demo' if demo else '--config ...'} makes it"
+
     def close(self) -> None:
         """End the session, unless it was given."""
         if self._own:
@@ -65,6 +84,8 @@ def bars(frame: "pd.DataFrame | str", names: str, values: str, title: str, axis:
     import matplotlib.pyplot as plt
 
     drawn = frame[[names, values]].dropna()
+    if drawn.empty:
+        return f"{title}: no rows yet"
     figure, axes = plt.subplots(figsize=(8, 1 + 0.3 * len(drawn)), layout="constrained")
     places = range(len(drawn))  # not the names, which may come again
     found = axes.barh(places, drawn[values].astype(float), tick_label=[str(name) for name in drawn[names]])
@@ -73,6 +94,30 @@ def bars(frame: "pd.DataFrame | str", names: str, values: str, title: str, axis:
     axes.invert_yaxis()
     axes.set(title=title, xlabel=axis, ylabel=names.replace("_", " "))
     plt.close(figure)  # a notebook shows the figure that the cell returns
+    return figure
+
+
+def lines(frame: "pd.DataFrame | str", across: str, up: str, of: str, title: str) -> "Figure | str":
+    """Return a line chart of the rows of a frame, one line for each value of the column ``of``.
+
+    Args:
+        frame: the rows; a text that stands for them is returned as it is.
+        across, up: columns of the horizontal and the vertical axis.
+        of: column with the names of the lines.
+        title: of the chart.
+    """
+    if isinstance(frame, str):
+        return frame
+    import matplotlib.pyplot as plt
+
+    if frame.empty:
+        return f"{title}: no rows yet"
+    figure, axes = plt.subplots(figsize=(8, 4), layout="constrained")
+    for name, drawn in frame.groupby(of):
+        axes.plot(drawn[across].astype(float), drawn[up].astype(float), marker="o", label=str(name))
+    axes.set(title=title, xlabel=across.replace("_", " "), ylabel=up.replace("_", " "))
+    axes.legend()
+    plt.close(figure)
     return figure
 
 

@@ -78,6 +78,30 @@ def test_a_bar_chart_has_names_values_and_titles() -> None:
     assert [text.get_text() for text in figure.axes[0].get_yticklabels()] == ["sad", "joyful"]
     assert [text.get_text() for text in figure.axes[0].texts] == ["3", "1.5"]
     assert notebooks.bars("not there yet", "label", "turns", "Labels", "turns") == "not there yet"
+    assert notebooks.bars(frame[2:], "label", "turns", "Labels", "number of turns") == "Labels: no rows yet"
+
+
+def test_a_line_chart_has_a_line_for_each_set() -> None:
+    frame = pd.DataFrame({"data_set": ["ed", "ed", "reddit"], "sessions": [1, 2, 1], "unique_bigrams": [5, 7, 4]})
+    figure = notebooks.lines(frame, "sessions", "unique_bigrams", "data_set", "Bigrams")
+    assert titles(figure) == ("Bigrams", "sessions", "unique bigrams")
+    assert [list(line.get_ydata()) for line in figure.axes[0].get_lines()] == [[5, 7], [4]]
+    assert notebooks.lines("not there yet", "sessions", "unique_bigrams", "data_set", "Bigrams") == "not there yet"
+
+
+def test_what_is_not_there_comes_with_its_command(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Absent:
+        def sql(self, query: str) -> Any:
+            raise RuntimeError(f"[{query}] The table or view cannot be found")
+
+    monkeypatch.setattr(notebooks.Lakehouse, "register", lambda *_: None)
+    monkeypatch.delenv("EDOS_ROOT", raising=False)
+    tables = notebooks.Tables(Absent())  # type: ignore[arg-type]
+    assert tables.shown("TABLE_OR_VIEW_NOT_FOUND", "a_stage").startswith(
+        "not there yet: python -m jobs run --to a_stage "
+    )
+    with pytest.raises(RuntimeError):
+        tables.shown("PARSE_SYNTAX_ERROR", "a_stage")
 
 
 def test_texts_are_shown_to_their_end() -> None:
@@ -140,7 +164,7 @@ def test_trainings_are_compared(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     client.create_registered_model("m")
     version = client.create_model_version("m", str(tmp_path), run_id=tracked.run_id, tags={"promotion": "was first"})
     client.set_registered_model_alias("m", "champion", version.version)
-    runs, figures, by_figure, read, classes, by_class, champions = run("comparing_runs")
+    by_figure, figures, runs, read, by_class, classes, champions = run("comparing_runs")
     assert titles(by_figure) == ("Trainings by macro-F1 on held-out rows", "macro-F1, from 0 to 1", "run")
     assert by_class.axes[0].get_title().startswith("F1 by class of crowd, seed 1")
     assert set(runs["run"]) == {"crowd, seed 13", "crowd, seed 14"}
@@ -182,7 +206,7 @@ def test_tables_are_read_without_spark(tmp_path: Path, monkeypatch: pytest.Monke
         "subtitles/clean_dialogues": {**key, **source, **certain, "turns": spoken},
     }.items():
         deltalake.write_deltalake(str(tmp_path / name), pa.table(columns))
-    labels, chart, reasons, head, (version, _), rows = run("without_spark")[:6]
+    chart, labels, reasons, head, (version, _), rows = run("without_spark")[:6]
     assert titles(chart) == ("The ten most frequent labels", "turns", "label")
     assert labels.values.tolist() == [["sad", 2, 0.5]]
     assert list(reasons["reason"]) == ["too_long"]
