@@ -53,7 +53,8 @@ _MARKS = (
 
 _PAGES = {
     **dict.fromkeys(("bs", "cs", "hr", "hu", "pl", "ro", "sk", "sl", "sq"), ("cp1250", "iso8859_2", "cp852")),
-    **dict.fromkeys(("bg", "mk", "ru", "sr", "uk", "be"), ("cp1251", "koi8_r", "iso8859_5", "cp866", "koi8_u")),
+    **dict.fromkeys(("bg", "mk", "ru", "uk", "be"), ("cp1251", "koi8_r", "iso8859_5", "cp866", "koi8_u")),
+    "sr": ("cp1251", "iso8859_5", "cp1250", "iso8859_2"),
     "el": ("cp1253", "iso8859_7"),
     "tr": ("cp1254",),
     "he": ("cp1255",),
@@ -298,7 +299,8 @@ def _sample(data: bytes) -> bytes:
 def _fit(sample: bytes, page: str) -> float:
     """Return the share of the characters beyond ASCII that are letters of a page's languages, or marks of text.
 
-    A small letter before a capital in one word counts against it: it shows a text of another page.
+    A small letter before a capital in one word, and letters of two scripts in one, count against it: they show a text
+    of another page.
     """
     text = sample.decode(page, "replace")
     others = [sign for sign in text if sign > "\x7f"]
@@ -315,6 +317,7 @@ def _expected(page: str) -> re.Pattern[str]:
 
 _MIXED = re.compile(
     "[a-z\u00df-\u00f6\u00f8-\u00ff\u0430-\u045f\u03ac-\u03ce](?=[\u00c0-\u00d6\u00d8-\u00de\u0400-\u042f\u0391-\u03a9])"
+    "|[A-Za-z](?=[\u0391-\u04ff\u05d0-\u05ea])|[\u0391-\u04ff\u05d0-\u05ea](?=[A-Za-z])"
 )
 
 

@@ -189,6 +189,19 @@ def test_code_pages_are_found_with_and_without_the_language(language: str, hint:
     assert language_of(said)[0] == language
 
 
+@pytest.mark.parametrize("language", ["sr", None])
+@pytest.mark.parametrize(
+    ("codec", "said"),
+    [
+        ("cp1250", "Gde je ključ? Ne mogu da ga nađem, čekaj me ispred kuće, odmah stižem."),
+        ("cp1251", "Где је кључ? Не могу да га нађем, чекај ме испред куће, одмах стижем."),
+    ],
+)
+def test_serbian_in_either_script(codec: str, said: str, language: str | None) -> None:
+    decoded = as_text(said.encode(codec), language)
+    assert (decoded.text, decoded.codec) == (said, codec)
+
+
 def test_vietnamese_in_its_code_page() -> None:
     said = "Chi\u0300a kho\u0301a \u01a1\u0309 \u0111\u00e2u? T\u00f4i kh\u00f4ng ti\u0300m th\u00e2\u0301y no\u0301."
     assert as_text(said.encode("cp1258"), None).codec == "cp1258"
