@@ -21,7 +21,7 @@ _VOICE = re.compile(r"<\s{0,3}v(?:\.[\w.-]{1,40})?\s{1,5}([^<>]{1,80})>")
 _READING = re.compile(r"(?is)<\s{0,3}(rt|rp)(?:\s[^<>]{0,100})?>[^<>]{0,200}(?:<\s{0,3}/\s{0,3}\1\s{0,3}>|(?=<))")
 _NAMES = (
     "[ibuscvpqa]|em|strong|font|span|lang|ruby|rt|rp|rb|big|small|center|div|blink|strike|del|ins|sub|sup|tt|body|"
-    "html|head|sync|style|title|h[1-6]|li|ul|ol|table|tr|td|img|hr|set|metadata"
+    "html|head|pre|sync|style|title|h[1-6]|li|ul|ol|table|tr|td|img|hr|set|metadata"
 )
 COLOUR = "\0"
 """Stands before and behind the name of a colour, where the text takes it; normal text has no such sign."""

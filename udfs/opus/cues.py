@@ -223,10 +223,13 @@ def _spoken_blocks(lines: list[str]) -> list[str]:
 
 
 def _without_indexes(lines: list[str], own: int | None, following: int | None, last: bool) -> list[str]:
-    """Return a cue's lines without indexes that have no times: numbers alone between those of the cues around them."""
+    """Return a cue's lines without indexes that have no times: numbers alone between those of the cues around them.
+
+    Where the next cue has no index, its number may stand before an empty line.
+    """
     if own is None or not any(_NUMBER.fullmatch(line) for line in lines):
         return lines
-    end = own + _MOST_ALONE if last else (following or own)
+    end = own + _MOST_ALONE if last else (following or own + 1)
     kept = []
     for place, line in enumerate(lines):
         number = _NUMBER.fullmatch(line)

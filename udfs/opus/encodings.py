@@ -140,7 +140,8 @@ def as_text(data: bytes, language: str | None) -> Decoded:
         wide = _wide_codec(data)
         if wide is not None:
             return _replaced(data, wide, 0.9)
-        if not data.strip(b"\0"):
+        data = data.rstrip(b"\0")
+        if not data:
             raise UnreadableError("bad_encoding", "nothing but zero bytes: the copy is damaged; get the file again")
         if 100 * data.count(b"\0") > len(data):
             raise UnreadableError("bad_encoding", "zero bytes, and no byte order mark; save the file in UTF-8")

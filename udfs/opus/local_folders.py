@@ -12,6 +12,7 @@ from udfs.opus.paths import is_subtitle_name, is_zip_name
 UNREAD = "unknown_format"
 HIDDEN = "hidden files and folders, whose names begin with a full stop, are not read"
 _LISTED_ELSEWHERE = "a link to a folder of this source, or above it; its files are listed where they are"
+_LISTED_ONCE = "a link to a file of this source, which is read where it is"
 _CLOSED = frozenset({errno.EACCES, errno.EPERM, errno.ENOTDIR, errno.ELOOP, errno.ENAMETOOLONG})
 
 
@@ -67,6 +68,15 @@ class LocalFolder:
             return None
         return LocalFolder(path, real, (*self.entered, real))
 
+    def _leads_to_listed(self, entry: os.DirEntry[bytes]) -> bool:
+        """Return whether an entry is a link to a subtitle file that is listed where it is."""
+        if not entry.is_symlink():
+            return False
+        real = os.path.realpath(entry.path)
+        name = readable(os.path.basename(real))  # noqa: PTH119 - pathlib has no bytes
+        wanted = (is_subtitle_name(name) or is_zip_name(name)) and os.path.isfile(real)  # noqa: PTH113
+        return wanted and any(_is_listed_in(above, real) for above in self.entered)
+
     def inside(self) -> tuple[list[ListedFile], list["LocalFolder"]]:
         """Return the files and the folders in this one, by name.
 
@@ -90,7 +100,9 @@ class LocalFolder:
         folders = []
         for entry in named:
             if not _is_folder(entry):
-                if (found := _found(entry)) is not None:
+                if self._leads_to_listed(entry):
+                    files.append(ListedFile(readable(entry.path), 0, "link", f"{UNREAD}: {_LISTED_ONCE}"))
+                elif (found := _found(entry)) is not None:
                     files.append(found)
             elif entry.name.startswith(b"."):
                 files.append(ListedFile(readable(entry.path), 0, "hidden", f"{UNREAD}: {HIDDEN}", folder=True))

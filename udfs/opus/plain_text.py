@@ -47,6 +47,7 @@ _LONG_MS, _LONGEST_MS = 10_000, 60_000
 _RIGHT_TO_LEFT = re.compile("[\u05d0-\u05ea\u0620-\u06d3]")
 _MARKS_BEHIND = ".?!\u061f"
 _MARK_BEFORE = re.compile("([.?!\u061f]+)(?![.?!\u061f])\\s?(.*[^.?!\u061f])$")
+_PLAIN = re.compile("[0-9A-Za-z]")
 _DASHES = "-\u2010\u2011\u2012\u2013\u2014\u2015"
 _COMMA_BEHIND = re.compile("[,\u060c\u3001\uff0c]$")
 _MOST_SILENCE_IN_CAPITALS = 2_000
@@ -242,8 +243,9 @@ def _sung_between(cues: list[Cue]) -> None:
 def _in_logical_order(cues: list[Cue]) -> None:
     """Put marks behind the words, and dashes of speakers before them, in a script from right to left.
 
-    Some files have them where they are seen by who expects a script from left to right: marks at the start of most
-    lines, and dashes behind ends of sentences, or behind each line of a cue, and before none.
+    Some files have them where they are seen by who expects a script from left to right: marks at the start of lines
+    (an ellipsis, or the point of a number, only if most lines do), and dashes behind ends of sentences, or behind each
+    line of a cue, and before none.
     """
     lines = [line for cue in cues for line in cue.lines if _RIGHT_TO_LEFT.search(line)]
     before = sum((match := _MARK_BEFORE.match(line)) is not None and not match[1].startswith("..") for line in lines)
@@ -254,7 +256,9 @@ def _in_logical_order(cues: list[Cue]) -> None:
         for at, line in enumerate(cue.lines):
             if not _RIGHT_TO_LEFT.search(line):
                 continue
-            match = _MARK_BEFORE.match(line) if moved else None
+            match = _MARK_BEFORE.match(line)
+            if match is not None and not moved and (match[1].startswith("..") or _PLAIN.match(match[2])):
+                match = None
             words = line[:-1].rstrip() if behind[at] else line
             if match is not None:
                 dash = "- " if match[2].endswith("-") else ""

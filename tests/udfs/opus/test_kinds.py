@@ -731,6 +731,8 @@ def test_files_that_are_not_read_are_listed_with_their_ending(tmp_path: Path) ->
     (tmp_path / "again").symlink_to(tmp_path)
     (tmp_path / "above").symlink_to(tmp_path.parent)
     (tmp_path / "round.lnk").symlink_to("round.lnk")
+    for name, target in (("o.srt", "a.en.srt"), ("p.srt", "o.srt"), ("q.srt", ".hidden.srt"), ("r.srt", "b.lrc")):
+        (tmp_path / name).symlink_to(target)
     (tmp_path / "rar.zip").write_bytes(b"Rar!\x1a\x07\0")
     (tmp_path / "text.zip").write_text("1\n")
     for name in ("empty.zip", "folders.zip"):
@@ -760,6 +762,10 @@ def test_files_that_are_not_read_are_listed_with_their_ending(tmp_path: Path) ->
             ["again", "above"],
             "unknown_format: a link to a folder of this source, or above it; its files are listed where they are",
         ),
+        **dict.fromkeys(
+            ["o.srt", "p.srt"], "unknown_format: a link to a file of this source, which is read where it is"
+        ),
+        **dict.fromkeys(["q.srt", "r.srt"]),
         "round.lnk": "unknown_format: files ending in .lnk are not read",
         "rar.zip": "not_subtitles: the file is a RAR archive, despite its name",
         "text.zip": "bad_zip: File is not a zip file",

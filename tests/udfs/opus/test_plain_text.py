@@ -121,6 +121,9 @@ def test_another_language_has_its_own_abbreviations() -> None:
         (SRT, [["Come in,", "don't wait."], ["- Who's there? It's me.", "- Nobody"], ["at all."]]),
         ("00:00:01,0 --> 00:00:02,0\nA\n2\n00:00:03,0 --> 00:00:04,0\nB", [["A", "2"], ["B"]]),
         ("1\n00:00:01,0 --> 00:00:02,0\nA\n2\n00:00:03,0 --> 00:00:04,0\nB", [["A"], ["B"]]),
+        ("1\n00:00:01,0 --> 00:00:02,0\nA\n\n2\n\n00:00:03,0 --> 00:00:04,0\nB", [["A"], ["B"]]),
+        ("1\n00:00:01,0 --> 00:00:02,0\nA\n\n7\n\n00:00:03,0 --> 00:00:04,0\nB", [["A", "7"], ["B"]]),
+        ("1\n00:00:01,0 --> 00:00:02,0\nA\n</pre></body></html>", [["A"]]),
         ("1\n00:00:01,0-->00:00:02,0\nA\n\n1984\n\n2\n00:00:03,0 --> 00:00:04,0 X1\nB\n", [["A", "1984"], ["B"]]),
         (
             "WEBVTT\n\nSTYLE\n::cue {}\n\nid\n00:01.000 --> 00:02.000 l:0\nA\n\nNOTE B\n\n00:03.000 --> 00:04.000\nC",
@@ -144,6 +147,7 @@ def test_cues(text: str, expected: list[list[str]]) -> None:
         (b"\xf3\xee", "ru", "\u0443\u043e", "cp1251"),
         (b"\xc4\xe3", "zh_cn", "\u4f60", "gb18030"),
         (b"caf\xe9", None, "caf\u00e9", "cp1252"),
+        ("caf\u00e9".encode() + b"\0" * 99, None, "caf\u00e9", "utf-8"),
     ],
 )
 def test_encodings(data: bytes, language: str | None, text: str, codec: str) -> None:
