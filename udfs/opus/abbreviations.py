@@ -5,7 +5,7 @@ ABROAD = "Mr Mrs Ms Dr Jr Sr Prof Mme Mlle"
 ``Sen.`` is a Turkish sentence."""
 ABBREVIATIONS = {
     "en": "Mr Mrs Ms Mx Prof Capt Col Gen Lt Sgt Rev Mt Gov Sen Rep Pres Maj Cpl Pvt Cmdr Adm Fr Insp Det Supt Messrs "
-    "Mme Mlle vs | Dr St Jr Sr Ave Blvd Hon",
+    "Mme Mlle vs | Dr St Jr Sr Ave Blvd Hon Co Corp Inc Ltd",
     "de": "Hr Hrn Fr Frl Dr Prof St Nr Hptm Mr Mrs ca bzw evtl ggf inkl sog vgl geb Ing Kap Abs Bd Fa Fam Tel z.B d.h "
     "u.U z.T i.d.R | Str Jh Mio Mrd usw usf u.a u.ä o.ä v.Chr n.Chr",
     "fr": "M MM Mr Mrs Mme Mmes Mlle Dr Pr St Ste Me Mgr Cdt Cne Col Gén Lt env av boul bd cf c.-à-d p.ex "
@@ -17,7 +17,7 @@ ABBREVIATIONS = {
     "nl": "Dhr Mevr Mw Mr Dr Prof Ir Drs St Jr Sr bijv bv ca nl nr d.w.z m.b.t t.a.v | enz etc e.d a.u.b v.Chr n.Chr",
     "ru": "г гг ул пр просп стр проф акад доц тов гр св напр т т.е т.к т.н | руб коп тыс млн млрд др т.д т.п н.э",
     "uk": "п пп м вул проф акад св напр т.зв | грн тис млн млрд т.д т.п н.е",
-    "pl": "P Pp Dr Prof Inż Mgr Gen Płk Kpt Por Św ul al np tzn tzw tj m.in | itd itp p.n.e n.e",
+    "pl": "P Pp Dr Prof Inż Mgr Gen Płk Kpt Por Św ul al np tzn tzw tj m.in godz | itd itp p.n.e n.e r",
     "cs": "P Dr Prof Ing Mgr Gen Plk Kpt Sv ul nám např tzv tj mj | atd apod př.n.l",
     "sk": "P Dr Prof Ing Mgr Gen Plk Kpt Sv ul nám napr tzv tj | atď apod",
     "hr": "G Gđa Gđica Dr Prof Sv ul npr tj tzv | itd itsl",
@@ -35,6 +35,7 @@ ABBREVIATIONS = {
     "ca": "Sr Sra Dr Dra Prof Av núm pàg p.ex | etc a.C d.C",
     "ar": "د أ م",
     "hi": "डॉ श्री प्रो पं",
+    "th": "ดร ศ รศ ผศ นพ พญ อ น.ส ด.ช ด.ญ",
 }
 """Abbreviations by language, in any case, written with a full stop, which ends no sentence; one of those behind the bar
 does before a word of ``BEGINNINGS``. A blank may stand between two parts of one: ``z.B`` is ``z. B.``, too."""

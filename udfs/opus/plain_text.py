@@ -19,7 +19,7 @@ from udfs.opus.paths import spoken_language, with_families
 from udfs.opus.repeated_cues import spoken_cues
 from udfs.opus.sentences import TimeMark, parted, sentences_of
 from udfs.opus.speaker_labels import label_of, labels_among, mark_speakers
-from udfs.opus.tokens import opus_tokens, split_sentences
+from udfs.opus.tokens import ends_in_abbreviation, opus_tokens, split_sentences
 from udfs.opus.two_languages import in_one_language
 
 MOST_BYTES = 3_000_000
@@ -49,6 +49,7 @@ _MARKS_BEHIND = ".?!\u061f"
 _MARK_BEFORE = re.compile("([.?!\u061f]+)(?![.?!\u061f])\\s?(.*[^.?!\u061f])$")
 _PLAIN = re.compile("[0-9A-Za-z]")
 _DASHES = "-\u2010\u2011\u2012\u2013\u2014\u2015"
+_QUOTES = "\"'\u00ab\u201e "
 _COMMA_BEHIND = re.compile("[,\u060c\u3001\uff0c]$")
 _MOST_SILENCE_IN_CAPITALS = 2_000
 _FEWEST_UNMARKED = 8
@@ -64,8 +65,8 @@ def parse_plain_text(data: bytes, language: str | None, languages: Sequence[str]
     A sentence ends at an end mark before a capital or a letter of a script without capitals, and before a line that
     opens with a dash, with ``>>`` or with a speaker's label. At the border of two cues it goes on if it has no end mark
     and the next cue opens with a small letter, and ends otherwise, which is what OPUS does at all but 43 of 4,264 such
-    borders in 27 files; a sentence in capitals goes on where the next cue is in capitals, too. Cues are numbered from 1
-    in their order.
+    borders in 27 files; a sentence in capitals goes on where the next cue is in capitals, too, and any one does behind
+    an abbreviation, before a name. Cues are numbered from 1 in their order.
 
     Args:
         data: the unpacked file.
@@ -311,7 +312,7 @@ def _sentences(cues: list[Cue], language: str | None, unmarked: bool) -> list[tu
             near = bool(found) and before is not None and _gap(before, cue) <= _TOUCHING_MS
             goes_on = near and len(" ".join(found[-1][0])) + len(parts[0]) <= _LONGEST_UNMARKED
         else:
-            goes_on = bool(found) and _goes_on(last, parts[0], words[0][0], before, cue, labels)
+            goes_on = bool(found) and _goes_on(last, parts[0], before, cue, labels, language)
         if goes_on:
             sentence = found[-1]
         else:
@@ -328,13 +329,15 @@ def _sentences(cues: list[Cue], language: str | None, unmarked: bool) -> list[tu
     return found
 
 
-def _goes_on(last: str, part: str, word: str, before: Cue | None, cue: Cue, labels: set[str]) -> bool:
+def _goes_on(last: str, part: str, before: Cue | None, cue: Cue, labels: set[str], language: str | None) -> bool:
     """Return whether a sentence goes on from one cue to the next."""
+    if ends_in_abbreviation(last, part, language):
+        return not _opens_unit(part, labels)
     if _ENDED.search(last[-8:]) or _SUNG.search(last):
         return False
     opening = part.lstrip(". ")[:1]
     has_case = opening.lower() != opening.upper()
-    if word[:1].islower() or (
+    if part.lstrip(_QUOTES)[:1].islower() or (
         last.endswith("..") and part.startswith("..") and opening.isalnum() and not opening.isupper()
     ):
         return True

@@ -127,6 +127,19 @@ def _is_ordinal(before: str, text: str, end: int, language: str) -> bool:
     return day and language == "tr"
 
 
+def ends_in_abbreviation(text: str, following: str, language: str | None) -> bool:
+    """Return whether a text ends in an abbreviation that ends no sentence, or in two initials, and a name follows."""
+    if not text.endswith("."):
+        return False
+    code = (language or "en").partition("_")[0]
+    word = _WORD.match(following)
+    if word is None or word[1][:1].islower() or word[1].lower() in _beginnings(code):
+        return False
+    before = text[-40:]
+    found = _abbreviated(code)[0].search(before) or _TITLE.search(before) or _TWO_INITIALS.search(before)
+    return found is not None
+
+
 def opus_tokens(sentence: str, language: str | None = None) -> str:
     """Return a sentence tokenised as in OPUS, with one blank between tokens: ``don 't``, ``yes , sir ...``.
 
@@ -163,6 +176,8 @@ def _abbreviated(language: str) -> tuple[re.Pattern[str], re.Pattern[str], re.Pa
 
 _WORD = re.compile(rf"\s*[{_OPENING}]*(\w+)")
 _ELLIPSIS = re.compile(rf"\.{{2,}}[{_CLOSING}]*\s*")
+_TITLE = re.compile(r"(?:^|\s)Dr\.$")
+_TWO_INITIALS = re.compile(r"(?:^|\s)[^\W\d_a-z]\.\s?[^\W\d_a-z]\.$")
 _INITIAL = re.compile(r"\s?[^\W\d_]\.")
 _INITIALS = re.compile(r"(?:^|\s)((?:[^\W\d_]\.)+)$")
 _LAST_WITH_INITIALS = "\u0e00"
