@@ -45,6 +45,14 @@ _FRAME_TIMES = re.compile(
 _FEWEST_FRAMES = 40
 """Hundredths of a second are all below 30 by chance in hardly a file of so many times."""
 _KARAOKE = re.compile(r"\\[kK][fo]?[0-9]")
+_ACTOR = re.compile(r"[^\W\d_][\w.'-]{0,25}(?: [\w.'#-]{1,25}){0,3}")
+_NO_ACTOR = re.compile(
+    r"(?i)(?:default|main|dialog(?:ue)?|text|top|bottom|left|right|italics?|alt|signs?|titles?|captions?|ost|notes?|tl|ts"
+    r"|comments?|songs?|lyrics?|karaoke|romaji|kanji|english|op|ed|opening|ending|insert|credits?|flashback|ntp)"
+    r"(?:[^a-z]|$)"
+)
+_HAS_SPEAKER = re.compile(r"[-\u2010-\u2015\u2212\u266a\u266b\[]|[^a-z:]{1,40}:(?:\s|$)")
+_FEWEST_ACTORS = 2
 _DEFAULT_FPS = 23.976
 HOLDS_MS = 3_000
 """How long a cue without an end is shown, unless the next one begins before."""
@@ -119,6 +127,7 @@ def _times(start: int | None, end: int | None) -> tuple[str, str]:
 def _ass(text: str) -> CuesOfFile:
     """Read the events of ASS and SSA; comments are left out, and events are put in the order of their start."""
     found = CuesOfFile([])
+    names: list[str] = []
     order = ["layer", "start", "end", "style", "name", "marginl", "marginr", "marginv", "effect", "text"]
     tops: set[str] = set()
     styles: list[str] = []
@@ -153,8 +162,23 @@ def _ass(text: str) -> CuesOfFile:
                 continue
             style = event.get("style", "").strip().lstrip("*")
             found.cues.append(cue_of(*_times(start, end), raw, number, top=style in tops, track=style))
+            names.append(event.get("name", event.get("actor", "")).strip())
+    _name_speakers(found.cues, names)
     found.cues.sort(key=lambda cue: -1 if (start := clock_ms(cue.start)) is None else start)
     return found
+
+
+def _name_speakers(cues: list[Cue], names: list[str]) -> None:
+    """Put the names of the events as labels before their texts, where half of the events have one and several differ.
+
+    Names of signs, songs and places on the screen are none, and a name beside dashes or a label is not said twice.
+    """
+    known = [name if _ACTOR.fullmatch(name) and not _NO_ACTOR.match(name) else "" for name in names]
+    if len({*known} - {""}) < _FEWEST_ACTORS or 2 * sum(map(bool, known)) < len(cues):
+        return
+    for cue, name in zip(cues, known, strict=True):
+        if name and cue.lines and not _HAS_SPEAKER.match(cue.lines[0]):
+            cue.lines[0] = f"{name.upper()}: {cue.lines[0]}"
 
 
 def _ass_text(text: str) -> list[str]:

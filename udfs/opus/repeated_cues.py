@@ -1,5 +1,6 @@
 """Cues that say nothing of their own: adverts, drawings, signs over speech, doubled and rolling captions (ours)."""
 
+import re
 from collections import Counter
 from itertools import groupby, pairwise
 
@@ -14,17 +15,22 @@ _FEWEST_ROLLING = 3
 _ROLLING_SHARE = 0.2
 _LONGEST_OVERLAP = 4
 _MOST_OVERLAPPED = 50
+_AT_START_MS = 1_000
+_OF_FILM_FILE = re.compile(r"(?i)\bmovie info\b|(?<!\S)[0-9]{2}(?:[.,][0-9]{1,3})?\s?fps\b")
+_SHORTEST_MS = 1_000
+_Span = tuple[int | None, int | None]
 _ENDS = ".?!\u2026\u061f\u0964\u3002\uff01\uff1f,;:-\"'\u266a"
 
 
 def spoken_cues(cues: list[Cue]) -> tuple[list[Cue], list[Fault]]:
     """Return the cues in their order without those that say nothing of their own, and these as faults.
 
-    - ``advert_cue``: its index is 9999 or one of those from there on, and the file has no cue before that number.
+    - ``advert_cue``: its index is 9999 or one of those from there on, and the file has no cue before that number; or it
+      says at the start what a tool notes of the film's file.
     - ``cue_too_long``: no screen holds as much.
     - ``drawing``: nothing is left of it without its drawing.
     - ``sign``: it stands at the top of the screen or in capitals, ends without an end mark, and another cue is spoken
-      while it is shown.
+      while it is shown; or it is shown at the top for less than a second while another cue is spoken.
     - ``repeated_cue``: the same text at the same time (layers, files written twice), the same text again without a gap,
       in a file with rolling captions the lines that the cue before has shown, and the same text in more than five cues
       in succession, where a program that transcribes speech got stuck. Lines that are new stay.
@@ -48,7 +54,7 @@ def _without_adverts(cues: list[Cue], faults: list[Fault]) -> list[Cue]:
         adverts = set()
     kept = []
     for cue in cues:
-        if cue.index in adverts:
+        if cue.index in adverts or (cue.start_ms < _AT_START_MS and any(map(_OF_FILM_FILE.search, cue.lines))):
             faults.append(_fault("advert_cue", cue))
         elif cue.drawn and not cue.lines:
             faults.append(_fault("drawing", cue))
@@ -156,14 +162,16 @@ def _without_signs(cues: list[Cue], faults: list[Fault]) -> list[Cue]:
             and ":" not in cue.lines[0]
         ):
             around = range(max(place - _MOST_OVERLAPPED, 0), min(place + _MOST_OVERLAPPED, len(cues)))
-            if any(_speaks_over(cues[other], times[other], times[place]) for other in around if other != place):
+            if any(
+                _speaks_over(cues[other], times[other], times[place], cue.top) for other in around if other != place
+            ):
                 signs.add(place)
     faults += [_fault("sign", cues[place]) for place in sorted(signs)]
     return [cue for place, cue in enumerate(cues) if place not in signs]
 
 
-def _speaks_over(cue: Cue, times: tuple[int | None, int | None], sign: tuple[int | None, int | None]) -> bool:
-    """Return whether a cue of speech is shown mostly while a sign is."""
+def _speaks_over(cue: Cue, times: _Span, sign: _Span, top: bool) -> bool:
+    """Return whether speech is shown mostly while a sign is, or a brief sign at the top mostly while speech is."""
     if cue.top or not cue.lines or _in_capitals(cue) or None in times or None in sign:
         return False
     start, end = times
@@ -172,7 +180,8 @@ def _speaks_over(cue: Cue, times: tuple[int | None, int | None], sign: tuple[int
     assert end is not None
     assert first is not None
     assert last is not None
-    return 2 * (min(end, last) - max(start, first)) > end - start > 0
+    together = 2 * (min(end, last) - max(start, first))
+    return together > end - start > 0 or (top and together > last - first and 0 < last - first < _SHORTEST_MS)
 
 
 def _in_capitals(cue: Cue) -> bool:

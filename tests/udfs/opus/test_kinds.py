@@ -457,6 +457,21 @@ def test_voices_of_webvtt_are_labels_in_capitals() -> None:
     assert texts("WEBVTT\n\n00:01.000 --> 00:02.000\n<v Anna\nBell>Come in.</v>\n") == ["ANNA BELL : Come in ."]
 
 
+def events(*lines: str) -> str:
+    head = "[Events]\nFormat: Start, End, Name, Text\n"
+    return head + "".join(f"Dialogue: 0:00:0{n}.00,0:00:0{n}.90,{line}\n" for n, line in enumerate(lines, 1))
+
+
+def test_names_of_events_are_labels() -> None:
+    said = events("Anna,Is it far?", "old Ivo,It is not.", "Anna,- So?\\N- So go.", "Sign 12,North Pier", ",Well.")
+    assert texts(said) == ["ANNA : Is it far ?", "OLD IVO : It is not .", "- So ?", "- So go .", "North Pier", "Well ."]
+    assert texts(events("Anna,Is it far?", "Anna,It is not.")) == ["Is it far ?", "It is not ."]
+    assert texts(events("Main,Is it far?", "Top,It is not.", "Main,No.")) == ["Is it far ?", "It is not .", "No ."]
+    assert texts(events("Anna,Is it far?", "Ivo,It is not.", ",No.", ",Go.", ",Oh.")) == [
+        *("Is it far ?", "It is not .", "No .", "Go .", "Oh ."),
+    ]
+
+
 def test_tmplayer() -> None:
     file = parsed("00:00:01:- Is it far?|- It is not.\n00:00:04:- 12 miles.\n00:00:05:\n")
     assert file.meta["form"] == "tmplayer"
@@ -475,6 +490,15 @@ def test_a_sign_over_speech_is_no_speech() -> None:
     sign = "1\n00:00:01,000 --> 00:00:09,000\n{\\an8}NORTH PIER\n\n"
     assert texts(sign + srt("Is it far?", "It is not.")) == ["Is it far ?", "It is not ."]
     assert texts(srt("{\\an8}Is it far?", "It is not.")) == ["Is it far ?", "It is not ."]
+    speech = "2\n00:00:01,000 --> 00:00:04,000\nIs it far?\n\n"
+    brief = "1\n00:00:02,000 --> 00:00:02,200\n{\\pos(9,9)}North Pier\n\n"
+    assert texts(brief + speech) == ["Is it far ?"]
+    assert texts(brief.replace("{\\pos(9,9)}", "") + speech) == ["Is it far ?", "North Pier"]
+
+
+def test_what_a_tool_notes_of_the_film_is_no_speech() -> None:
+    notes = "{1}{72}movie info: DIVX 640x272 25.0fps 700 MB|/by a tool/"
+    assert texts(f"{{1}}{{1}}25\n{notes}\n{{90}}{{120}}At 25 fps it runs.") == ["At 25 fps it runs ."]
 
 
 @pytest.mark.parametrize(
