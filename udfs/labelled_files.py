@@ -13,7 +13,7 @@ from typing import Any, BinaryIO, Final, TextIO
 
 from udfs.csv_records import Records
 from udfs.json_texts import JsonError, list_elements, parsed_json
-from udfs.text_files import FileError, Row, fault_of, lines_of, opened, plain_name, shown
+from udfs.text_files import UNSEEN, FileError, Row, fault_of, lines_of, opened, plain_name, shown
 
 MAX_DOCUMENT: Final = 256 << 20
 """Greatest number of characters of a file that is one JSON document."""
@@ -62,16 +62,20 @@ def whole_ids(cells: Mapping[str, str], ids: Iterable[str]) -> tuple[dict[str, s
 def whole_id(cell: str) -> str | None:
     """Return an id as it was before a spreadsheet or pandas made a number of it; None where digits are lost.
 
-    ``1.09012E+05`` has all digits of 109012, ``1.09E+05`` has not. ``="109012"`` and ``109012.0`` are 109012.
+    ``1.09012E+05`` has all digits of 109012, ``1.09E+05`` and ``####`` have not. ``="109012"`` and ``109012.0`` are
+    109012. Outer blanks of any kind and unseen characters do not count.
     """
-    number = _NUMBER.fullmatch(cell.strip())
+    cell = UNSEEN.sub("", cell).strip()
+    if len(cell) > 1 and not cell.strip("#"):
+        return None
+    number = _NUMBER.fullmatch(cell)
     if number is not None and ("." in cell or "," in cell or "+" in cell):
         rest, power = number["rest"] or "", int(number["power"])
         return None if len(rest) < power or rest[power:].strip("0") else number["first"] + rest[:power]
-    whole = _WHOLE.fullmatch(cell.strip())
+    whole = _WHOLE.fullmatch(cell)
     if whole is not None:
         return whole["quoted"] if whole["whole"] is None else whole["whole"]
-    return "" if cell.strip().lower() in MISSING else cell
+    return "" if cell.lower() in MISSING else cell
 
 
 def _rows_of(name: str, stream: BinaryIO, columns: Collection[str]) -> Iterator[Row]:
@@ -208,6 +212,9 @@ def _csv_rows(name: str, stream: BinaryIO, columns: Collection[str]) -> Iterator
     while (row := records.read(len(names))) is not None:
         if row.fault is not None:
             yield row
+        elif len(names) > 1 and sorted(found := [plain_name(cell) for cell in row.value]) == sorted(names):
+            names = found  # files that were joined: what follows is read by its own header
+            yield Row(row.line, None, "repeated_header", shown(", ".join(names)))
         elif row.value:
             cells = dict(zip(names, row.value, strict=True))
             twice = {name: None for name, cell in zip(names, row.value, strict=True) if name and cells[name] != cell}

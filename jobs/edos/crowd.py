@@ -80,7 +80,7 @@ def export_annotation(
 @stage(
     writes=annotation_tables.ANSWERS,
     units="answers",
-    version=2,
+    version=3,
 )
 def collect_answers(rules: AnswerRules, labels: Taxonomy, run: StageRun) -> Outcome:
     """Collect the annotation page's valid answers with their items (EDOS 3.2)."""
@@ -112,7 +112,7 @@ def score_workers(
     reads=(annotation_tables.ANSWERS,),
     writes=annotation_tables.ANNOTATIONS,
     units="votes",
-    version=2,
+    version=3,
 )
 def collect_annotations(
     answers: DataFrame, files: Annotated[tuple[str, ...], At("edos.crowd_votes")], labels: Taxonomy, run: StageRun
