@@ -50,7 +50,42 @@ def _misshaped(file: Path) -> None:
     save_file({**stored, name: torch.zeros(3, 2)}, file, {"format": "pt"})
 
 
+def _changed(change: Callable[[torch.Tensor], torch.Tensor], pattern: str = "") -> Callable[[Path], None]:
+    def write(file: Path) -> None:
+        stored = load_file(file)
+        chosen = {name: change(one) for name, one in stored.items() if pattern in name and one.dim() > 1}
+        assert chosen
+        save_file(stored | chosen, file, {"format": "pt"})
+
+    return write
+
+
+def _one_nan(weight: torch.Tensor) -> torch.Tensor:
+    return weight.index_fill(0, torch.tensor([1]), float("nan"))
+
+
+def _without_tokenizer(file: Path) -> None:
+    for other in file.parent.iterdir():
+        if other.name not in ("config.json", "generation_config.json", WEIGHTS):
+            other.unlink()
+
+
+def _other_words(file: Path) -> None:
+    """Make the network's vocabulary half as large as the tokenizer's."""
+    config = json.loads((file.parent / "config.json").read_text())
+    stored = load_file(file)
+    words = config["vocab_size"]
+    halved = {name: one[: words // 2].clone() for name, one in stored.items() if one.shape[:1] == (words,)}
+    save_file(stored | halved, file, {"format": "pt"})
+    (file.parent / "config.json").write_text(json.dumps({**config, "vocab_size": words // 2}))
+
+
 DAMAGE: dict[str, Callable[[Path], None]] = {
+    "NaN among the embeddings": _changed(_one_nan, "embed"),
+    "an infinite layer": _changed(lambda one: one / 0.0, "layer"),
+    "a hole of zeros": _changed(torch.zeros_like, "layer"),
+    "no tokenizer": _without_tokenizer,
+    "a tokenizer with more words": _other_words,
     "a layer is missing": _without("layer"),
     "embeddings are missing": _without("embed"),
     "no tensors": lambda file: save_file({}, file, {"format": "pt"}),
@@ -84,6 +119,23 @@ def test_missing_keys_are_named(tmp_path: Path) -> None:
     folder = _classifier(tmp_path)
     _without("classifier")(folder / WEIGHTS)
     with pytest.raises(InputError, match=r"2 missing \(classifier.bias, classifier.weight\)"):
+        HubClassifier.load(folder)
+
+
+def test_another_number_of_labels_is_named(tmp_path: Path) -> None:
+    folder = _classifier(tmp_path)
+    config = json.loads((folder / "config.json").read_text())
+    names = {"id2label": {"0": "a", "1": "b", "2": "c"}, "label2id": {"a": 0, "b": 1, "c": 2}}
+    (folder / "config.json").write_text(json.dumps({**config, **names}))
+    with pytest.raises(InputError, match=r"2 of another shape \(classifier.bias, classifier.weight\)"):
+        HubClassifier.load(folder)
+
+
+def test_a_label_that_stands_twice_is_named(tmp_path: Path) -> None:
+    folder = _classifier(tmp_path)
+    config = json.loads((folder / "config.json").read_text())
+    (folder / "config.json").write_text(json.dumps({**config, "id2label": {"0": "Hate", "1": "hate"}}))
+    with pytest.raises(InputError, match="'hate' 2 times"):
         HubClassifier.load(folder)
 
 

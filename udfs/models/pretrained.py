@@ -64,11 +64,40 @@ def complete(kind: Any, folder: str | Path, may_lack: Sequence[str] = (), **opti
         options: of ``from_pretrained``, besides `LOCAL`.
 
     Raises:
-        InputError: weights are missing or have another shape.
+        InputError: weights are missing, have another shape, or are no numbers.
     """
-    network, found = kind.from_pretrained(str(folder), output_loading_info=True, **{**LOCAL, **options})
+    told = {"output_loading_info": True, "ignore_mismatched_sizes": True}  # a mismatch is told, with the names
+    network, found = kind.from_pretrained(str(folder), **{**LOCAL, **told, **options})
     require_complete(folder, found, may_lack)
+    require_numbers(folder, network)
     return network
+
+
+def require_numbers(folder: str | Path, network: nn.Module) -> None:
+    """Raise an InputError where weights are NaN or infinite, or a quarter of the matrices are zeros: a copy's hole."""
+    weights = [(name, one.detach()) for name, one in network.named_parameters() if one.is_floating_point()]
+    ranges = {name: (one.dim(), *one.aminmax()) for name, one in weights if one.numel() and not one.is_meta}
+    odd = [name for name, (_, least, most) in ranges.items() if not (least.isfinite() and most.isfinite())]
+    matrices = {name: bool(least == most == 0) for name, (size, least, most) in ranges.items() if size > 1}
+    zeros = [name for name, is_zero in matrices.items() if is_zero]
+    fault = f"no numbers in {len(odd)} weights ({_some(odd)})" if odd else ""
+    if not odd and 4 * len(zeros) > len(matrices):
+        fault = f"only zeros in {len(zeros)} weights ({_some(zeros)})"
+    if fault:
+        raise InputError(f"{folder}: {fault}: copy or train the model again")
+
+
+def require_words(folder: str | Path, tokenizer: Any, network: Any) -> None:
+    """Raise an InputError where a tokenizer has more words than the network knows, or less than half of them.
+
+    Without its files transformers makes one of some five words, and answers would be by chance.
+    """
+    known = getattr(network.get_input_embeddings(), "num_embeddings", None)
+    if known is not None and (tokenizer.vocab_size > known or 2 * len(tokenizer) < known):
+        raise InputError(
+            f"{folder}: the tokenizer has {len(tokenizer):,} words, and the weights are for {known:,}: copy "
+            "tokenizer.json, or the tokenizer's other files, again"
+        )
 
 
 def require_complete(folder: str | Path, found: Mapping[str, Any], may_lack: Sequence[str] = ()) -> None:
@@ -143,6 +172,7 @@ def causal_model(folder: str | Path, dtype: torch.dtype) -> tuple[Any, Any]:
         network = complete(
             AutoModelForCausalLM, folder, torch_dtype=dtype, use_safetensors=True if safetensors else None, **options
         )
+        require_words(folder, tokenizer, network)
     return network.eval(), tokenizer
 
 

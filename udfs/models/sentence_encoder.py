@@ -14,7 +14,7 @@ from torch import Tensor, nn
 from conf.errors import InputError
 from udfs.json_texts import parsed_json
 from udfs.models.batches import Encoded, answers_alike, collate, unweighted
-from udfs.models.pretrained import LOCAL, POOLER, complete, reading, require_safetensors
+from udfs.models.pretrained import LOCAL, POOLER, complete, reading, require_numbers, require_safetensors, require_words
 
 Vectors = NDArray[np.float32]
 
@@ -47,6 +47,9 @@ class SentenceEncoder(nn.Module):
         with reading(folder, TypeError, library="sentence-transformers"):
             network = SentenceTransformer(str(folder), device="cpu", model_kwargs={"use_safetensors": True}, **LOCAL)
         _require_weights(transformer, network[0])
+        if (encoder := getattr(network[0], "auto_model", None)) is not None:
+            require_numbers(folder, encoder)
+            require_words(folder, network.tokenizer, encoder)
         return cls(network.float().eval())
 
     @torch.inference_mode()

@@ -27,6 +27,7 @@ from udfs.models.pretrained import (
     reading,
     require_complete,
     require_safetensors,
+    require_words,
 )
 from udfs.models.trainable import TrainableModel
 
@@ -411,4 +412,5 @@ def load_encoder(folder: str | Path, dropout: float | None = None) -> tuple[nn.M
             config.hidden_dropout_prob = config.attention_probs_dropout_prob = dropout
         encoder = complete(AutoModel, folder, POOLER, config=config, use_safetensors=True)
         tokenizer = AutoTokenizer.from_pretrained(folder, **LOCAL)
+        require_words(folder, tokenizer, encoder)
     return encoder.float(), tokenizer

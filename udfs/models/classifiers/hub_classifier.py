@@ -13,20 +13,39 @@ from torch import Tensor, nn
 
 from conf.errors import InputError
 from udfs.models.batches import answers_alike
-from udfs.models.pretrained import LOCAL, complete, reading, require_safetensors
+from udfs.models.pretrained import LOCAL, complete, reading, require_safetensors, require_words
 
 MAX_TOKENS = 512
+
+
+def labels_of(folder: Path, config: Any = None) -> tuple[str, ...]:
+    """Return the labels of a classifier's ``config.json``, or of this configuration of it, in lower case and in order.
+
+    Raises:
+        InputError: it cannot be read, lacks a label, or has one twice.
+    """
+    if config is None:
+        from transformers import AutoConfig
+
+        with reading(folder, what="a classifier from it"):
+            config = AutoConfig.from_pretrained(str(folder), **LOCAL)
+    labels = tuple(str(config.id2label.get(place, "")).lower() for place in range(config.num_labels))
+    if twice := sorted({label for label in labels if labels.count(label) > 1}):
+        raise InputError(
+            f"{folder}: id2label of config.json has {twice[0] or 'no label'!r} {labels.count(twice[0])} times"
+        )
+    return labels
 
 
 class HubClassifier(nn.Module):
     """A sequence classifier of one text, or of a pair, with the labels of its configuration."""
 
-    def __init__(self, network: Any, tokenizer: Any, several: bool) -> None:
+    def __init__(self, network: Any, tokenizer: Any, several: bool, labels: Sequence[str]) -> None:
         super().__init__()
         self.network = network
         self.tokenizer = tokenizer
         self.several = several
-        self.labels = tuple(str(network.config.id2label[place]).lower() for place in range(network.config.num_labels))
+        self.labels = tuple(labels)
 
     @classmethod
     def load(cls, folder: str | Path) -> "HubClassifier":
@@ -42,8 +61,9 @@ class HubClassifier(nn.Module):
         with reading(folder, what="a classifier from it"):
             tokenizer = AutoTokenizer.from_pretrained(str(folder), **LOCAL)
             network = complete(AutoModelForSequenceClassification, folder, use_safetensors=True)
+            require_words(folder, tokenizer, network)
         several = getattr(network.config, "problem_type", None) == "multi_label_classification"
-        return cls(network.float().eval(), tokenizer, several)
+        return cls(network.float().eval(), tokenizer, several, labels_of(folder, network.config))
 
     def place_of(self, names: Sequence[str]) -> int:
         """Return the index of the label that comes first in `names`.
