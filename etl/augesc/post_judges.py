@@ -16,6 +16,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from conf import resources
+from conf.errors import InputError
 from conf.taxonomy import goemotions_mapping, goemotions_polarities
 from etl.common.text_comparison import word_pattern
 from etl.pipeline.outcome import Outcome, dropped_columns
@@ -31,7 +32,8 @@ MOST_SIMILAR = 3
 """Examples of a label whose mean similarity counts: one alone may share its topic, not its emotion."""
 TOXIC_MARGIN = 0.03
 """A post is toxic where its cosine to toxic examples exceeds that to any emotion's by this margin."""
-JUDGED = ("neutral", "positive")
+NEUTRAL = "neutral"
+JUDGED = (NEUTRAL, "positive")
 """Polarities of posts that are left out."""
 
 
@@ -53,6 +55,21 @@ def polarities() -> dict[str, str]:
     """Return the polarity of all labels of both taxonomies and of their other names; "joy" is positive."""
     known = goemotions_polarities()
     return known | {name: known[label] for name, label in goemotions_mapping().items() if label is not None}
+
+
+def require_known_labels(labels: Sequence[str], setting: str) -> None:
+    """Raise an InputError where a classifier's labels are not all known emotions, neutral among them.
+
+    Posts with a label of no known polarity would all stay.
+    """
+    moods = polarities()
+    unknown = [label for label in labels if label not in moods]
+    if unknown or NEUTRAL not in map(moods.get, labels):
+        has = f"does not know {', '.join(map(repr, unknown[:5]))}" if unknown else "needs a label neutral"
+        raise InputError(
+            f"{setting}: the stage {has}: choose a classifier of GoEmotions' or Ekman's emotions and neutral, or name "
+            "its labels so under id2label in its config.json"
+        )
 
 
 def nearest_label(embedding: Column, judge: str, chosen: Sequence[Example], vectors: NDArray[np.float32]) -> Column:

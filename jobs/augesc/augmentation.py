@@ -13,7 +13,7 @@ from conf.wordlists import cased_words, words
 from etl.augesc import generation as requests
 from etl.augesc import queries, sessions
 from etl.augesc.conversation_texts import INSTRUCTION, instruction, next_prompt
-from etl.augesc.post_judges import EXAMPLES, TOXICITY, examples, judged_posts, nearest_label
+from etl.augesc.post_judges import EXAMPLES, TOXICITY, examples, judged_posts, nearest_label, require_known_labels
 from etl.augesc.settings import (
     AugmenterSettings,
     Augmenting,
@@ -83,6 +83,7 @@ def augesc_draw_sessions(known: DataFrame, draw: TrainingDraw) -> Outcome:
 
 def _labels(posts: DataFrame, judges: Sequence[str], run: StageRun) -> dict[str, DataFrame]:
     """Return each judge's labels of the distinct texts: of its classifier, or else of the sentence encoder."""
+    from udfs.models.classifiers.hub_classifier import labels_of
     from udfs.predict import best_labels, embed_texts, label_scores
 
     texts = posts.select("text_hash", "text").dropDuplicates(["text_hash"]).persist()
@@ -94,6 +95,7 @@ def _labels(posts: DataFrame, judges: Sequence[str], run: StageRun) -> dict[str,
             scored = label_scores(pairs, ("toxic", "toxicity"), **model.arguments)
             labels[judge] = scored.withColumn("label", F.when(F.col("score").isNotNull(), "scored"))
         elif model.given:
+            require_known_labels(labels_of(model.path), f"models.{model.key}")
             labels[judge] = best_labels(texts, **model.arguments)
     if missing := [judge for judge in judges if judge not in labels]:
         encoder = run.model(STAND_IN)

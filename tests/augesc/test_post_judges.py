@@ -9,6 +9,7 @@ import pytest
 from numpy.typing import NDArray
 from pyspark.sql import DataFrame, SparkSession
 
+from conf.errors import InputError
 from conf.settings import load_settings
 from conf.wordlists import words
 from etl.augesc.post_judges import (
@@ -23,6 +24,7 @@ from etl.augesc.post_judges import (
     judged_posts,
     nearest_label,
     polarities,
+    require_known_labels,
 )
 from etl.pipeline.model_loader import resolve
 from etl.pipeline.outcome import Outcome
@@ -92,6 +94,28 @@ def test_each_judge_leaves_out_posts_of_forums(
     kept = {row.query_id: row.judged_by for row in outcome.rows.collect()}
     asked = [f"{judge}: m" for judge in (EMOTIONS, GOEMOTIONS, TOXICITY) if judge in answers]
     assert kept == ({"ed/b": []} if reason else {"ed/b": [], "reddit/a": asked})
+
+
+SEVEN = ("anger", "disgust", "fear", "joy", "neutral", "sadness", "surprise")
+
+
+@pytest.mark.parametrize(
+    ("labels", "message"),
+    [
+        (SEVEN, None),
+        ((*SEVEN, "happiness"), None),
+        (("negative", "positive"), "does not know 'negative', 'positive': choose"),
+        (("label_0", "label_1"), "does not know 'label_0', "),
+        ((*SEVEN, " relief "), "does not know ' relief ': "),
+        ((*SEVEN, "boredom"), "does not know 'boredom': "),
+        (SEVEN[:4], "needs a label neutral"),
+    ],
+)
+def test_a_classifier_with_other_labels_is_refused(labels: tuple[str, ...], message: str | None) -> None:
+    if message is None:
+        return require_known_labels(labels, "models.query_emotions")
+    with pytest.raises(InputError, match=f"^models.query_emotions: the stage {message}"):
+        require_known_labels(labels, "models.query_emotions")
 
 
 @pytest.fixture(scope="module")
