@@ -85,6 +85,22 @@ FAULTS = (
         f"restore it, or delete it, and {AGAIN}: trainings make their models again",
     ),
     KnownError(
+        r"database is locked",
+        "the MLflow store {store} is locked by another process",
+        f"end that one, or wait until it has ended, and {AGAIN}",
+    ),
+    KnownError(
+        r"Another instance of Derby may have already booted",
+        "the catalog's metastore {metastore} is locked by another process",
+        f"end that one (a shell, a notebook, another run), and {AGAIN}",
+    ),
+    KnownError(
+        r"Unable to instantiate \S*HiveMetaStoreClient",
+        "the catalog's Hive metastore cannot be opened",
+        "check its address (hive.metastore.uris or javax.jdo.option.ConnectionURL, in hive-site.xml or after "
+        f"spark.conf.spark.hadoop.) and that its server runs, and {AGAIN}",
+    ),
+    KnownError(
         r"cancelled as part of cancellation of all jobs",
         "no executor worked on the waiting tasks for too long (pipeline.idle_minutes)",
         f"the run's last line names the one that was lost; {AGAIN}",
@@ -195,6 +211,8 @@ def _facts(error: BaseException, text: str, settings: Settings | None) -> dict[s
     }
     if worker := re.search(_LOST_TASK, text):
         facts["worker"] = f"{worker[1]} (executor {worker[2]})"
+    if derby := re.search(r"already booted the database (/\S+?)\.?$", text, re.MULTILINE):
+        facts["metastore"] = derby[1]
     if filename and not any(Path(filename).absolute().is_relative_to(Path(one).absolute()) for one in places.values()):
         facts["elsewhere"] = filename
     if table:

@@ -20,6 +20,8 @@ from udfs.llm_kinds import kind_of, kinds
 from udfs.models.folders import filling
 
 IN_FILES = ("hf:", "pkg:", "file:", "models:")
+ANSWER_SECONDS = 10.0
+"""How long the hub may take for its first answer."""
 HUB_FILES = ["*.safetensors", "*.json", "*.txt", "*.model", "*.jinja"]
 NO_MODEL = "none"
 """Identity of a model that the settings set to null."""
@@ -313,8 +315,9 @@ def _from_registry(
         from mlflow.exceptions import MlflowException
     except ModuleNotFoundError as error:
         raise InputError(f"model {uri}: {error.name} is not installed: pip install mlflow") from None
-    from etl.pipeline.mlflow_client import client_of, mlflow_uris
+    from etl.pipeline.mlflow_client import client_of, mlflow_uris, require_server
 
+    require_server(tracking_uri, registry_uri)
     model, alias, number = match.groups()
     client = client_of(tracking_uri, registry_uri)
     try:
@@ -329,6 +332,8 @@ def _from_registry(
                 _require_weights(uri, Path(got))
     except MlflowException as error:
         reason = str(error).splitlines()[0][:200]
+        if "database is locked" in reason:
+            raise
         raise InputError(f"model {uri}: not in the MLflow registry ({reason}): train it first") from None
     return _by_content(folder, f"models:/{model}/{version.version}")
 
@@ -340,12 +345,14 @@ def _from_hub(uri: str, name: str, cache_dir: Path) -> ResolvedModel:
     from huggingface_hub import HfApi, snapshot_download
 
     try:
-        exact = re.fullmatch(r"[0-9a-f]{40}", wanted)
-        revision = wanted if exact else str(HfApi().model_info(repository, revision=wanted or None).sha)
-        folder = cache_dir / "hub" / repository.replace("/", "--") / revision
+        hub = cache_dir / "hub" / repository.replace("/", "--")
+        if not re.fullmatch(r"[0-9a-f]{40}", wanted) or not (hub / wanted).is_dir():
+            # Asked first because a download waits for ever for the first answer of a hub that says nothing.
+            wanted = str(HfApi().model_info(repository, revision=wanted or None, timeout=ANSWER_SECONDS).sha)
+        folder = hub / wanted
         if not folder.is_dir():
             with filling(folder) as scratch:
-                snapshot_download(repository, revision=revision, allow_patterns=HUB_FILES, local_dir=str(scratch))
+                snapshot_download(repository, revision=wanted, allow_patterns=HUB_FILES, local_dir=str(scratch))
                 shutil.rmtree(scratch / ".cache", ignore_errors=True)
                 _require_weights(uri, scratch)
     except InputError:
@@ -353,7 +360,7 @@ def _from_hub(uri: str, name: str, cache_dir: Path) -> ResolvedModel:
     except Exception as error:  # the client raises exceptions of httpx, of requests, OSError and others
         reason = (str(error).splitlines() or [type(error).__name__])[0][:200]
         raise InputError(f"model {uri}: cannot be downloaded ({reason}): use pkg: or file: offline") from None
-    return ResolvedModel(folder, f"hf:{repository}@{revision}")
+    return ResolvedModel(folder, f"hf:{repository}@{wanted}")
 
 
 def _shared(model: ResolvedModel, cache_dir: Path) -> ResolvedModel:

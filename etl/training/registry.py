@@ -11,9 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from conf.errors import InputError
 from conf.places import file_uri
-from conf.redaction import without_user_info
 from etl.pipeline.locations import Stored, _local_root, tracking_uri
-from udfs.failures import untrusted
 from udfs.models.stores import is_store
 
 if TYPE_CHECKING:
@@ -51,19 +49,9 @@ def check_store(settings: Stored) -> None:
     Raises:
         InputError: no MLflow server is named, or the one that is does not answer.
     """
-    uri = model_store(settings).tracking_uri or os.environ.get("MLFLOW_TRACKING_URI") or ""
-    if not uri.startswith(("http://", "https://")):
-        return
-    import requests
+    from etl.pipeline.mlflow_client import require_server
 
-    try:
-        requests.get(f"{uri.rstrip('/')}/health", timeout=10)
-    except requests.RequestException as error:
-        reason = untrusted(str(error), most=200)
-        shown = without_user_info(uri)
-        raise InputError(
-            f"mlflow.tracking_uri {shown} does not answer ({reason}): start the server, or name another"
-        ) from None
+    require_server(model_store(settings).tracking_uri)
 
 
 @dataclass(frozen=True)

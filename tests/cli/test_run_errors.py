@@ -2,6 +2,7 @@
 
 import errno
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -18,6 +19,7 @@ MISSING = (
     "file:/lake/subtitles/files/part-00000-1.c000.snappy.parquet does not exist\nIt is possible the underlying files "
     "have been updated."
 )
+NO_METASTORE = "HiveException: Unable to instantiate org.apache.hadoop.hive.ql.metadata.SessionHiveMetaStoreClient"
 WORKER = (
     "An exception was thrown from the Python worker. Please see the stack trace below.\n"
     'Traceback (most recent call last):\n  File "x.py", line 3, in f\n    g()\n'
@@ -110,6 +112,23 @@ def chained(error: BaseException, cause: BaseException) -> BaseException:
             ),
             ("the MLflow store sqlite:////lake/mlflow.db is damaged", "delete it", "trainings make their models again"),
         ),
+        (
+            RuntimeError("(sqlite3.OperationalError) database is locked\n[SQL: SELECT name]"),
+            ("the MLflow store sqlite:////lake/mlflow.db is locked by another process", "wait", "run again"),
+        ),
+        (
+            chained(
+                ValueError(NO_METASTORE),
+                Py4JJavaError(
+                    "o1\nERROR: Another instance of Derby may have already booted the database /d/db.\n\tat x"
+                ),
+            ),
+            ("metastore /d/db is locked by another process in stage shout", "end that one"),
+        ),
+        (
+            ValueError(NO_METASTORE),
+            ("the catalog's Hive metastore cannot be opened", "hive.metastore.uris"),
+        ),
         (StageError("it does not add up: Permission denied"), ("StageError: it does not add up: Permission denied",)),
         (KeyError(), ("KeyError: no message",)),
     ],
@@ -147,7 +166,8 @@ def test_a_run_ends_with_status_1_and_the_line(
     def lost(*_: object) -> None:
         raise Py4JNetworkError("Answer from Java side is empty")
 
-    monkeypatch.setattr(session, "spark_session", lambda settings: None)
+    local = SimpleNamespace(sparkContext=SimpleNamespace(master="local[1]"))
+    monkeypatch.setattr(session, "spark_session", lambda settings: local)
     monkeypatch.setattr(session, "close_session", lost)
 
     def runs(spark: object, settings: object, stages: object, begun: list[str], again: bool) -> None:

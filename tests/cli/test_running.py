@@ -106,7 +106,8 @@ def test_sources_that_are_not_there_are_named_before_the_first_stage_runs(
 
 
 def test_an_interrupt_that_a_call_of_java_swallowed_is_an_interrupt(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(running.session, "spark_session", lambda settings: None)
+    local = SimpleNamespace(sparkContext=SimpleNamespace(master="local[1]"))
+    monkeypatch.setattr(running.session, "spark_session", lambda settings: local)
     monkeypatch.setattr(running.session, "close_session", lambda spark, settings: None)
     before = signal.getsignal(signal.SIGINT)
 

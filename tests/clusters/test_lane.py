@@ -13,8 +13,7 @@ import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -22,11 +21,10 @@ import boto3
 import pytest
 from deltalake import DeltaTable
 from moto.server import ThreadedMotoServer
-from pyspark.find_spark_home import _find_spark_home
 
 from tests.clusters.commands import LONGEST, REPOSITORY, TABLES, table_rows
+from tests.clusters.standalone import FULL, Cluster, standalone
 from tests.corpora import write_small_corpus
-from tests.ports import free_port, listening
 from tests.udfs.tiny_models import tiny_encoder
 from udfs.models.stores import CACHE
 
@@ -34,9 +32,6 @@ PAGE = (REPOSITORY / "docs" / "clusters.md").read_text("utf-8")
 SHORT = os.environ.get("CLUSTER_LANE") == "short"
 BUCKET = "my-bucket"
 SOURCE = "opus/en.zip"
-AT = ["--host", "127.0.0.1", "--webui-port", "0"]
-FULL = "1m"
-"""A disk that is too small for what a worker unpacks."""
 REFUSED = 3
 """The exit status of a run whose sources have lost too much."""
 MAY_BE_EMPTY = {"subtitles/quarantine"}
@@ -71,91 +66,6 @@ def blocks(page: str) -> dict[str, str]:
     return dict(re.findall(r"^<!-- runs: (\S+) -->\n```\w+\n(.*?)^```$", page, re.DOTALL | re.MULTILINE))
 
 
-def wait_for(port: int, log: Path) -> None:
-    deadline = time.monotonic() + 90
-    while not listening(port):
-        assert time.monotonic() < deadline, log.read_text()
-        time.sleep(0.2)
-
-
-@dataclass
-class Cluster:
-    """A master, two workers, and the folder and variables of a person who submits to them."""
-
-    folder: Path
-    variables: dict[str, str]
-    store: dict[str, str]
-    daemons: dict[str, subprocess.Popen[bytes]] = field(default_factory=dict)
-
-    def start(self, name: str, *arguments: str, before: Sequence[str] = ()) -> None:
-        """Start a daemon; ``before`` are the words of a command that starts it in its turn."""
-        log = (self.folder.parent / f"{name}.log").open("wb")
-        command = [*before, str(Path(_find_spark_home(), "bin", "spark-class")), *arguments]
-        self.daemons[name] = subprocess.Popen(
-            command, stdout=log, stderr=log, env=self.variables, cwd=self.folder.parent
-        )
-
-    def start_worker(self, name: str, disk: str | None = None) -> None:
-        """Start a worker of one core and 1 GiB, whose folder has a disk of its own of a size, such as 1m, if given."""
-        folder = self.folder.parent / name
-        folder.mkdir(exist_ok=True)
-        mount = f'mount -t tmpfs -o size={disk} tmpfs "{folder}" && exec "$@"'
-        self.start(
-            name,
-            *["org.apache.spark.deploy.worker.Worker", "-c", "1", "-m", "1g", "-d", str(folder), *AT],
-            self.variables["MASTER"],
-            before=["unshare", "--map-root-user", "--mount", "sh", "-c", mount, "sh"] if disk else (),
-        )
-
-    def shell(self, commands: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            ["bash", "-euo", "pipefail", "-c", commands],
-            cwd=self.folder,
-            env=self.variables,
-            capture_output=True,
-            text=True,
-            timeout=LONGEST,
-        )
-
-    def said(self, commands: str) -> str:
-        """What commands printed that came to a good end."""
-        done = self.shell(commands)
-        assert done.returncode == 0, done.stderr[-2000:] + done.stdout[-4000:]
-        return done.stdout
-
-    def run_and_kill(self, commands: str, when: str, name: str) -> tuple[int, str]:
-        """Run commands, and kill a worker with its executors as soon as a line says ``when``."""
-        said = self.folder.parent / "said.txt"
-        done = None
-        with said.open("w") as out:
-            done = subprocess.Popen(
-                ["bash", "-euo", "pipefail", "-c", commands],
-                cwd=self.folder,
-                env=self.variables | {"PYTHONUNBUFFERED": "1"},
-                stdout=out,
-                stderr=out,
-            )
-            killed = False
-            deadline = time.monotonic() + LONGEST
-            while done.poll() is None and time.monotonic() < deadline:
-                if not killed and when in said.read_text():
-                    self.kill(name)
-                    killed = True
-                time.sleep(0.2)
-        assert killed, f"no line said {when!r}: {said.read_text()[-4000:]}"
-        return done.wait(timeout=1), said.read_text()
-
-    def kill(self, name: str) -> None:
-        """End a worker at once, and what it started: the processes that have its folder in their arguments."""
-        self.daemons[name].kill()
-        for process in Path("/proc").glob("[0-9]*"):
-            try:
-                if (process / "cwd").resolve().is_relative_to(self.folder.parent / name):
-                    os.kill(int(process.name), 9)
-            except OSError:
-                continue
-
-
 @pytest.fixture(scope="module")
 def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
     folder = tmp_path_factory.mktemp("cluster") / "submits"
@@ -175,20 +85,10 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
     }
     hidden = ("PYTHONPATH", "PYSPARK_PYTHON", "SPARK_HOME", "VIRTUAL_ENV")
     variables = {name: value for name, value in os.environ.items() if name not in hidden} | own
-    one = Cluster(folder, variables, {**own, "AWS_ALLOW_HTTP": "true", "AWS_REGION": "us-east-1"})
-    master = free_port()
-    one.variables["MASTER"] = f"spark://127.0.0.1:{master}"
     try:
-        one.start("master", "org.apache.spark.deploy.master.Master", "--port", str(master), *AT)
-        wait_for(master, folder.parent / "master.log")
-        for name in ("worker1", "worker2"):
-            one.start_worker(name)
-        yield one
+        with standalone(folder, variables, {**own, "AWS_ALLOW_HTTP": "true", "AWS_REGION": "us-east-1"}) as one:
+            yield one
     finally:
-        for daemon in one.daemons.values():
-            daemon.terminate()
-        for daemon in one.daemons.values():
-            daemon.wait(timeout=30)
         server.stop()
 
 

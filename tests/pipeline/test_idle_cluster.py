@@ -18,7 +18,9 @@ SESSION = cast(SparkSession, None)
 def cancelled(monkeypatch: pytest.MonkeyPatch) -> threading.Event:
     found = threading.Event()
     monkeypatch.setattr(module, "LOOK_SECONDS", 0.02)
+    monkeypatch.setattr(module, "is_local", lambda spark: False)
     monkeypatch.setattr(module, "lost_executor", lambda spark: "executor 3 on 10.0.0.5:40001: No space left on device")
+    monkeypatch.setattr(module, "master", lambda spark, purpose: "spark://10.0.0.1:7077")
     monkeypatch.setattr(module, "cancel_tasks", lambda spark: found.set())
     return found
 
@@ -31,6 +33,7 @@ def test_a_session_without_executors_ends(cancelled: threading.Event, monkeypatc
     line = fault_line(raised.value, stage="clean_dialogues")
     assert "10.0.0.5:40001: No space left on device" in line
     assert "pipeline.idle_minutes" in line
+    assert "spark://10.0.0.1:7077" in line
     assert line.endswith("(in stage clean_dialogues)")
     cause = raised.value.__cause__
     assert isinstance(cause, RuntimeError)
@@ -47,5 +50,11 @@ def test_a_session_at_work_goes_on(
         raise ValueError("its own")
 
 
-def test_a_local_session_has_lost_no_executor(spark: SparkSession) -> None:
+def test_a_local_session_has_no_executor_to_wait_for(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
+    looks: list[SparkSession] = []
+    monkeypatch.setattr(module, "LOOK_SECONDS", 0.02)
+    monkeypatch.setattr(module, "running_tasks", looks.append)
+    with ending_without_executors(spark, 0.1 / 60):
+        threading.Event().wait(0.3)
+    assert not looks
     assert lost_executor(spark) is None

@@ -1,12 +1,15 @@
 import importlib.util
 import sys
+import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from conf.errors import InputError
 from etl.pipeline import model_loader as loader
 from etl.pipeline.model_loader import folder_digest, resolve
+from tests.ports import silent_server
 from tests.udfs.model_folders import model_folder
 from udfs.models.stores import load_once
 
@@ -120,14 +123,35 @@ def test_a_failed_download_leaves_no_folder(tmp_path, monkeypatch):
 
     revision = "a" * 40
 
+    def answers(repository, revision, timeout):
+        return SimpleNamespace(sha=revision)
+
     def breaks(repository, *, revision, allow_patterns, local_dir):
         raise OSError("the network is off\nsecond line")
 
     monkeypatch.setattr(huggingface_hub, "snapshot_download", breaks)
+    monkeypatch.setattr(huggingface_hub, "HfApi", lambda: SimpleNamespace(model_info=answers))
     with pytest.raises(InputError, match="the network is off") as error:
         resolve(f"hf:some/name@{revision}", tmp_path)
     assert "\n" not in str(error.value)
     assert not list((tmp_path / "hub" / "some--name").iterdir())
+
+
+@pytest.mark.parametrize("uri", ["hf:some/name", f"hf:some/name@{'a' * 40}", "models:/name@champion"])
+def test_a_hub_or_a_registry_that_says_nothing_is_told_in_one_line(uri, tmp_path, monkeypatch):
+    from huggingface_hub import constants
+
+    from etl.pipeline import mlflow_client
+
+    monkeypatch.setattr(loader, "ANSWER_SECONDS", 0.5)
+    monkeypatch.setattr(mlflow_client, "ANSWER_SECONDS", 0.5)
+    began = time.monotonic()
+    with silent_server() as address:
+        monkeypatch.setattr(constants, "ENDPOINT", f"http://{address}")
+        with pytest.raises(InputError, match="timed out") as error:
+            resolve(uri, tmp_path, f"http://{address}")
+    assert time.monotonic() - began < 20
+    assert "\n" not in str(error.value)
 
 
 def test_the_hub_is_asked_for_safetensors_of_one_revision_and_only_once(tmp_path, monkeypatch):
@@ -144,7 +168,7 @@ def test_the_hub_is_asked_for_safetensors_of_one_revision_and_only_once(tmp_path
         (Path(local_dir) / "model.safetensors").write_bytes(b"x")
 
     class Api:
-        def model_info(self, repository, revision=None):
+        def model_info(self, repository, revision=None, timeout=None):
             return type("Info", (), {"sha": "b" * 40})()
 
     monkeypatch.setattr(huggingface_hub, "snapshot_download", snapshot)
