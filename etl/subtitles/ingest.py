@@ -76,8 +76,9 @@ def ingest_subtitles(
     usable = readable & in_languages(languages)
     parsed, rows, copies = _each_once(marked, read, usable)
     foreign = parsed.where(readable & ~usable)
-    named = dropped_columns("file", "source_path", "language_not_chosen", 1, F.col("language"))
-    other_languages = foreign.select(*named)
+    misnamed = F.when(F.map_contains_key("quirks", "language_differs"), F.lit("by its text, despite its name"))
+    detail = F.concat_ws(": ", "language", misnamed)
+    other_languages = foreign.select(*dropped_columns("file", "source_path", "language_not_chosen", 1, detail))
     return Outcome(
         rows=rows.select(*(name for name in FILES.columns if name != WORK_VERSION)),
         dropped=with_work_key(copies.unionByName(other_languages)).unionByName(cue_faults(rows)),

@@ -38,7 +38,7 @@ def _shrinkage(
 @stage(
     reads=(WITHDRAWN,),
     writes=MANIFEST,
-    version=8,
+    version=9,
     fingerprint=_fingerprint,
     loss_guard=_shrinkage,
     places=("subtitles.sources",),

@@ -26,6 +26,13 @@ def ingest_xml(words: str, language: str = "English") -> bytes:
     ).encode()
 
 
+SPANISH = (
+    "1\n00:00:01,000 --> 00:00:03,000\nNo sé dónde están las llaves de la casa de mi abuela.\n\n"
+    "2\n00:00:04,000 --> 00:00:06,000\nLas dejaste encima de la mesa, como siempre, y luego te fuiste a dormir.\n\n"
+    "3\n00:00:07,000 --> 00:00:09,000\nEntonces alguien las ha cogido mientras dormíamos los dos.\n"
+)
+
+
 def ingest_write(folder: Path, files: dict[str, bytes]) -> str:
     for name, data in files.items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
@@ -62,6 +69,7 @@ def test_bad_and_vanished_files_go_to_the_quarantine_and_the_rest_goes_on(spark:
         "xml_unplaced/9.xml": ingest_xml("Come in"),
         "xml_unplaced/10.xml": ingest_xml("Entrez", "French"),
         "xml_unplaced/1.xml": good,
+        "own/film.en.srt": SPANISH.encode(),
         "b/xml/en/1999/1/2.xml": good,
         "xml/en/1999/1/20.xml": good,
     }
@@ -89,7 +97,10 @@ def test_bad_and_vanished_files_go_to_the_quarantine_and_the_rest_goes_on(spark:
         "xml/en/1999/1/2.xml.gz": ("file", "same_upload_again", 1),
         "xml_unplaced/1.xml": ("file", "same_upload_again", 1),
         "xml_unplaced/10.xml": ("file", "language_not_chosen", 1),
+        "own/film.en.srt": ("file", "language_not_chosen", 1),
     }
+    told = {row.id: row.detail for row in outcome.dropped.where("reason = 'language_not_chosen'").collect()}
+    assert told == {"xml_unplaced/10.xml": "fr", "own/film.en.srt": "es: by its text, despite its name"}
     assert refused == {
         "xml/en/1999/1/3.xml": "empty",
         "xml/en/1999/1/4.xml.gz": "truncated_gzip",

@@ -177,7 +177,7 @@ def _abbreviated(language: str) -> tuple[re.Pattern[str], re.Pattern[str], re.Pa
 _WORD = re.compile(rf"\s*[{_OPENING}]*(\w+)")
 _ELLIPSIS = re.compile(rf"\.{{2,}}[{_CLOSING}]*\s*")
 _TITLE = re.compile(r"(?:^|\s)Dr\.$")
-_TWO_INITIALS = re.compile(r"(?:^|\s)[^\W\d_a-z]\.\s?[^\W\d_a-z]\.$")
+_TWO_INITIALS = re.compile(r"(?:^|\s)[^\W\d_a-z]\.\s[^\W\d_a-z]\.$")
 _INITIAL = re.compile(r"\s?[^\W\d_]\.")
 _INITIALS = re.compile(r"(?:^|\s)((?:[^\W\d_]\.)+)$")
 _LAST_WITH_INITIALS = "\u0e00"

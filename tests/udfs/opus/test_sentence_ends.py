@@ -108,6 +108,7 @@ def test_an_abbreviation_keeps_its_full_stop(language: str, text: str, tokens: s
         ("en", ["It was J. R.", "Ames who wrote it."], 1),
         ("en", ["He lives on Elm Dr.", "It is far."], 2),
         ("en", ["She got a B.", "Bell got an A."], 2),
+        ("en", ["I come from N.Y.", "Bell does not."], 2),
         ("en", ["We met at 9 p.m.", "Bell was late."], 2),
         ("en", ["I can see Mr.", "- Bell is here."], 2),
         ("de", ["Das ist Hr.", "Ames."], 1),
