@@ -119,6 +119,12 @@ FAULTS = (
         "memory: Java needs some beside its heap",
     ),
     KnownError(
+        rf"{_LOST_TASK}: ExecutorLostFailure",
+        "executors were lost again and again, the last one of the worker {worker}",
+        f"its log says why, usually a signal or lack of memory; {AGAIN}, with more spark.executor.memory or fewer "
+        "spark.executor.cores if it ends again",
+    ),
+    KnownError(
         r"OutOfMemoryError|ExecutorLostFailure|Python worker (exited unexpectedly|failed to connect back)"
         r"|Lost executor|Executor heartbeat timed out|exit code 137",
         "a worker process ended",

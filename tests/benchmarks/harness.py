@@ -172,13 +172,13 @@ def arguments(description: str | None, rounds: int = 5) -> argparse.ArgumentPars
     return parser
 
 
-def hand_in(result: Result, given: argparse.Namespace, name: str) -> int:
-    """Print the result, write it where asked, and return the exit status."""
+def hand_in(result: Result, given: argparse.Namespace, name: str, more: Sequence[str] = ()) -> int:
+    """Print the result, write it where asked, and return the exit status; ``more`` are the module's own options."""
     from tests.benchmarks.page import section
 
     # The command that repeats it, without where this call's result went.
     options = [option for option in ("small",) if getattr(given, option)]
-    result.command = " ".join([f"python -m tests.benchmarks.{name}", *(f"--{option}" for option in options)])
+    result.command = " ".join([f"python -m tests.benchmarks.{name}", *(f"--{option}" for option in options), *more])
     if given.rounds != 5:
         result.command += f" --rounds {given.rounds}"
     saved = result.to_json()

@@ -55,7 +55,7 @@ class Watch(threading.Thread):
             self._totals[process] = tuple(map(max, self._totals[process], _counted(process)))  # type: ignore[assignment]
             if process == self.process or command(process) == "java":
                 driver += resident_gib(process)
-            else:
+            elif command(process).startswith("python"):  # not what the JVM forks, which shares its memory at first
                 workers += resident_gib(process)
         cpu, read, written = (sum(column) for column in zip(*list(self._totals.values()), strict=True))
         self.most = Use(driver=max(self.most.driver, driver), workers=max(self.most.workers, workers))

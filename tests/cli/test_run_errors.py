@@ -63,6 +63,14 @@ def chained(error: BaseException, cause: BaseException) -> BaseException:
             ),
             ("disk of the worker 10.0.0.5 (executor 1)", "spark.local.dir"),
         ),
+        (
+            Py4JJavaError(
+                "o3\n: org.apache.spark.SparkException: Job aborted due to stage failure: Task 0 in stage 0.0 failed 4"
+                " times, most recent failure: Lost task 0.3 in stage 0.0 (TID 5) (10.0.0.5 executor 1):"
+                " ExecutorLostFailure (executor 1 exited caused by one of the running tasks) Reason: exit code 137"
+            ),
+            ("the last one of the worker 10.0.0.5 (executor 1)", "spark.executor.memory"),
+        ),
         (PermissionError(errno.EACCES, "Permission denied", "/lake/edos"), ("cannot write to /lake/edos",)),
         (PermissionError(errno.EACCES, "Permission denied", "/data/x"), ("no permission for /data/x", "readable")),
         (

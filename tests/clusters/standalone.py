@@ -1,10 +1,11 @@
 """A standalone cluster on this machine."""
 
 import os
+import signal
 import subprocess
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -97,17 +98,24 @@ class Cluster:
         self.daemons[name].kill()
         self.kill_executors(name)
 
-    def kill_executors(self, name: str) -> int:
-        """End what a worker started at once; return how many processes that were."""
-        killed = 0
+    def kill_executors(self, name: str, when: str = "") -> int:
+        """End what a worker started at once; return how many processes that were.
+
+        Args:
+            name: the worker's.
+            when: words that one of their command lines must have; otherwise nothing is ended.
+        """
+        found: dict[int, str] = {}
         for process in Path("/proc").glob("[0-9]*"):
-            try:
+            with suppress(OSError):
                 if (process / "cwd").resolve().is_relative_to(self.folder.parent / name):
-                    os.kill(int(process.name), 9)
-                    killed += 1
-            except OSError:
-                continue
-        return killed
+                    found[int(process.name)] = (process / "cmdline").read_text()
+        if not any(when in command for command in found.values()):
+            return 0
+        for number in found:
+            with suppress(OSError):
+                os.kill(number, signal.SIGKILL)
+        return len(found)
 
 
 @contextmanager
