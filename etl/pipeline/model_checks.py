@@ -77,6 +77,6 @@ def _uris(stage: Stage, settings: Settings, on_disk: bool) -> Iterator[tuple[str
     for key in dict.fromkeys((*uses, *starts)):
         value = setting(settings, key)
         uris = paths_of(value) if isinstance(value, str | list | tuple) else []
-        for uri in filter(is_uri, uris):
-            if is_installed(uri) or (key in uses and not on_disk):
+        for uri in uris:
+            if (is_uri(uri) and is_installed(uri)) or (key in uses and not on_disk):
                 yield key, uri

@@ -7,8 +7,12 @@ from types import SimpleNamespace
 import pytest
 
 from conf.errors import InputError
+from conf.settings import load_settings
 from etl.pipeline import model_loader as loader
+from etl.pipeline.model_checks import check_models
 from etl.pipeline.model_loader import folder_digest, resolve
+from etl.pipeline.stages import REGISTRY
+from jobs import all_stages
 from tests.ports import silent_server
 from tests.udfs.model_folders import model_folder
 from udfs.models.stores import load_once
@@ -233,3 +237,11 @@ def test_a_lakehouse_keeps_the_identity_that_it_has_for_the_same_weights(known, 
     assert served.known_as([f"gguf:{one}" for one in known]).identity == f"gguf:{found}"
     other = loader.ResolvedModel(Path("m"), "file:m#sha256:aa")
     assert other.known_as(known) == other
+
+
+@pytest.mark.parametrize("uri", ["minilm", "/data/models/minilm"])
+def test_a_run_refuses_what_is_no_uri_before_it_starts(uri: str) -> None:
+    all_stages()
+    settings = load_settings("local", [], [f"models.weak_labeler={uri}"])
+    with pytest.raises(InputError, match=rf"models\.weak_labeler: model '{uri}': not a model URI"):
+        check_models([REGISTRY["score_weakly"]], settings)
