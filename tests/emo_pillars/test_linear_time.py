@@ -10,8 +10,8 @@ from etl.emo_pillars.step import OURS, Rules, Step
 from etl.emo_pillars.steps import NAMING, SYNTHESIS
 from udfs.answer_texts import answer_in
 
-LENGTH, MOST_SECONDS = 6_000, 0.3
-"""Squared time would be some 3 s at the 20,000 characters of the longest answer that is read."""
+LENGTH, MOST_SECONDS = 6_000, 0.6
+"""Squared time would be some 6 s at the 20,000 characters of the longest answer that is read."""
 GIVEN = {"utterance": "I can see the lamp.", "actor": "Ada", "labels": ["joy"], "context": "", "topics": ["the lamp"]}
 SIGNS = '\n \u3000aA!"([|-1'
 UNITS = [*SIGNS, *'level_;score;(no_;#_\t;|-;,_A;1._;-_;**a;~~a;>_;//;{";Joy:_;joy_(;a\n'.replace("_", " ").split(";")]

@@ -53,6 +53,7 @@ class TinyRun:
             "edos.annotation.per_class": 3,
             "edos.annotation.dialogues_per_hit": 3,
             "edos.annotation.quiz_per_hit": 2,
+            "edos.preset": "released",
             "edos.top_n": 100,
             "edos.expansion.enabled": "false",
             "models.weak_encoder": f"file:{self.encoder}",
