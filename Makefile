@@ -74,7 +74,7 @@ test: $(READY)  ## every rule, parser and formula, and every stage once
 	$(BIN)/python -m pytest -m 'not slow and not long' $(TOGETHER)
 
 test-long: $(READY)  ## whole runs, trainings and further variants, for a change of what they try
-	$(BIN)/python -m pytest -m 'long and not slow' $(TOGETHER)
+	$(BIN)/python -m pytest -m 'long and not slow' $(subst -n 3,-n 2,$(TOGETHER))
 
 test-all: $(READY)  ## all of them, the slow ones too, on Delta tables
 	$(BIN)/python -m pytest --delta
