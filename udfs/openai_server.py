@@ -82,6 +82,8 @@ class OpenAIServer:
             return  # a server without a list of models
         except OpenAIError as error:
             raise InputError(f"no language model at {self._url} ({error_line(error, self._key)}): start it") from None
+        except (ValueError, TypeError, AttributeError, RecursionError):
+            return  # a list of another form; a page in place of it shows at the first prompts
         if listed and self.name not in listed:
             raise InputError(f"{self._place} has no model {self.name!r}, only {', '.join(sorted(listed)[:5])}")
 
@@ -98,7 +100,9 @@ class OpenAIServer:
         except APIStatusError as error:
             if error.status_code in FAULTY:
                 return Answer(None, error=f"{REFUSED}{error_line(error, self._key)}{self._detail(error)}"[:300])
-            raise RuntimeError(f"{self._place} answers {error.status_code}: {error_line(error, self._key)}") from None
+            cure = ": check llm.server.url (mostly it ends in /v1) and the model" if error.status_code == 404 else ""
+            line = error_line(error, self._key)
+            raise RuntimeError(f"{self._place} answers {error.status_code}: {line}{cure}") from None
         except OpenAIError as error:
             reason = error_line(error.__cause__ or error, self._key)
             raise RuntimeError(f"{self._place} is unreachable ({reason}); run again to continue") from None
@@ -249,7 +253,7 @@ def read_answer(response: Any, chat: bool, answer_start: str, continues: bool = 
     """
     if isinstance(response, str | bytes):
         start = response if isinstance(response, str) else response.decode("utf-8", "replace")
-        raise ValueError(f"no JSON: {' '.join(start[:4096].split())[:100]!r}")
+        raise ValueError(f"no JSON: {' '.join(start[:4096].split())[:100]!r}: check llm.server.url")
     said = _server_error(response)
     if said is not None:
         return Answer(None, error=said)

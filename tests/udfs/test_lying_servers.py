@@ -78,7 +78,11 @@ ROWS: dict[str, tuple[Send, str, bool]] = {
     "error of text": (_body({"error": "model is loading"}), "model is loading", False),
     "detail": (_body({"detail": "no worker is free"}), "no worker is free", False),
     "bad request, status 200": (_body({"error": {"message": "too long", "code": 400}}), "too long", True),
-    "page of a proxy": (_body(PAGE, kind="text/html"), "Sign in to", False),
+    "page of a proxy": (
+        _body(PAGE, kind="text/html"),
+        "the network</title></head></html>': check llm.server.url",
+        False,
+    ),
     "page named JSON": (_body(PAGE), "", False),
     "cut JSON": (_body(b'{"choices": [{"mess'), "", False),
     "no JSON": (_body(b"OK", kind="text/plain"), "OK", False),
@@ -112,6 +116,14 @@ ROWS: dict[str, tuple[Send, str, bool]] = {
         False,
     ),
 }
+
+
+@pytest.mark.parametrize(
+    "send", [_body(PAGE, kind="text/html"), _body(PAGE), _body({"models": []}), _body({"data": "a"})]
+)
+def test_a_list_of_models_of_another_form_is_passed_over(send: Send) -> None:
+    with _server(send) as url:
+        asking("m", ServerSettings(url=url, retries=0, timeout_seconds=2), KEY).check()
 
 
 @pytest.mark.parametrize("kind", ROWS)
