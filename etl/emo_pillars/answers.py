@@ -12,7 +12,7 @@ from etl.emo_pillars.refusals import refuses
 ECHO_WORDS = 8
 """Number of consecutive words of a prompt that count as a repetition of it."""
 
-_LIST_MARK = re.compile(r"\s*(?:\(?(\d{1,3})[.):\]]+(?!\d)|[-*•–—+](?=\s))\s*")
+_LIST_MARK = re.compile(r"\s*(?:\(?(\d{1,3})[.):\]、]+(?!\d)|[-*•–—+](?=\s))\s*")
 _MARKDOWN = re.compile(
     r"(?P<mark>\*\*|`)(?=\S)(?P<inside>[^\n]{1,400}?)(?<=\S)(?P=mark)|(?<!\*)\*(?P<quoted>[\"“«][^\n*]{1,400}[\"”»])\*"
 )
@@ -62,7 +62,9 @@ _PLACEHOLDER = re.compile(
 )
 
 
-_WIDE = str.maketrans("（）：，；＝～【】％．０１２３４５６７８９", "():,;=~[]%.0123456789")
+_DIGITS = {n: str(int(chr(n))) for n in (*range(0x660, 0x1B60), *range(0xFF10, 0xFF1A)) if chr(n).isdecimal()}
+"""Digits of other scripts: Arabic, Indic, full-width. ``\\d`` matches them, too."""
+_WIDE = str.maketrans("（）：，；＝～【】％．٫「」『』", "():,;=~[]%..“”“”") | _DIGITS
 _NEXT_NUMBER = re.compile(r"(?<=[.!?)\"”»\]\d,;])[ \t]+\(?(?P<number>\d{1,2})[.)][ \t]+(?=\S)")
 _NUMBER = re.compile(r"[ \t]*\(?(?P<number>\d{1,2})[.)][ \t]+(?=\S)")
 

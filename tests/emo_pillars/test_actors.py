@@ -29,6 +29,7 @@ TEMPLATE = prompt("emo_pillars/actors")
         ("1. Ada (Jo Doe) - a keeper.\n2. Piet [Al Roe], sailor", ["Ada (Jo Doe, a keeper)", "Piet (Al Roe, sailor)"]),
         ("1. Ada (Voss) (a keeper)\n2. Piet (sailor) [Roe]", ["Ada (Voss, a keeper)", "Piet (sailor, Roe)"]),
         ("1. 母 (Ada's mother)", ["母 (Ada's mother)"]),
+        ("１、Ada（keeper）\n２、Piet", ["Ada (keeper)", "Piet"]),
     ],
 )
 def test_well_formed_answers_are_read_whole(answer: str, expected: list[str]) -> None:
@@ -46,6 +47,7 @@ def test_well_formed_answers_are_read_whole(answer: str, expected: list[str]) ->
         ("I can't help with that.", ["refusal"]),
         ("Name every character who takes part in this story, minor ones included.", ["repeats_prompt"]),
         ("The story is about a woman who keeps a lighthouse on a far island.", ["no_name"]),
+        ("I cannot continue this story. Instead:\n1. Breathe slowly.\n2. Call somebody.", ["refusal", "refusal"]),
         ("1. 12345\n2. ---", ["no_name", "no_name"]),
         ("1. None", ["no_name"]),
         ("1. NAME (WHO THEY ARE)\n2. Name (who they are)", ["repeats_prompt", "repeats_prompt"]),

@@ -13,6 +13,8 @@ TEMPLATE = prompt("emo_pillars/soft_labels")
     [
         ("1. joy (0.9)", 0.9, None),
         ("1. joy: 0.9", 0.9, None),
+        ("1. joy (٠٫٩)", 0.9, None),
+        ("१. joy: ०.९", 0.9, None),
         ("1. Joy - 0.9", 0.9, None),
         ("1. joy – 0.9", 0.9, None),
         ("1. joy = 0.9", 0.9, None),

@@ -30,6 +30,7 @@ WORDS = "The lamp went out again!"
         '1. (Anger/Fear) "The lamp went out again!"',
         '1. Anger and fear: "The lamp went out again!"',
         '(1) (Anger): "The lamp went out again!"',
+        "１．（Anger）「The lamp went out again!」",
     ],
 )
 def test_the_shapes_of_a_line(line: str) -> None:

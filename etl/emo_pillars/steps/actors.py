@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping, Sequence
+from itertools import takewhile
 from typing import Any, NamedTuple
 
 from pyspark.sql import DataFrame
@@ -87,6 +88,7 @@ def parse_actors(answer: str, template: str, cut_off: bool = False) -> Parsed:
     listed = any(line.listed for line in lines)
     if not listed and refuses(answer):
         return Parsed([], [Rejected("refusal", answer.strip())])
+    refused = any(refuses(line.text) for line in takewhile(lambda line: not line.listed, lines))
     lines = _with_descriptions(lines)
     lines = _from_first_item(lines) if listed else _spread(lines)
     found = []
@@ -98,6 +100,8 @@ def parse_actors(answer: str, template: str, cut_off: bool = False) -> Parsed:
             found.append(result)
         elif result is not None:
             rejected.append(result)
+    if refused and not any(one.description for one in found):  # a list of advice names nobody
+        return Parsed([], [*rejected, *(Rejected("refusal", one.actor) for one in found)])
     kept = without_repeats(found, lambda actor: " ".join(words_of(actor.name)), "repeated")
     return Parsed(kept.items, rejected + kept.rejected)
 
@@ -215,5 +219,5 @@ STEP = Step(
     key=("actor_id",),
     values={"actor_id": child_id("plot_id")},
     accounting=RowAccounting("plots", rows_out="count(DISTINCT plot_id)"),
-    version=7,
+    version=8,
 )

@@ -147,5 +147,5 @@ STEP = Step(
     key=("utterance_id",),
     values={"rewritten": "item.text"},
     accounting="contexts",
-    version=8,
+    version=9,
 )

@@ -223,5 +223,5 @@ STEP = Step(
     checks={"level_is_a_share": "level BETWEEN 0 AND 1"},
     exported=("raw_label", "level", "label", "was_mapped"),
     accounting=RowAccounting("utterances", rows_out="count(DISTINCT utterance_id)"),
-    version=7,
+    version=8,
 )

@@ -83,5 +83,5 @@ STEP = Step(
     values={"name": "item.text"},
     finish=counted,
     accounting="topics",
-    version=2,
+    version=3,
 )

@@ -340,5 +340,5 @@ STEP = Step(
     key=("utterance_id",),
     values={"utterance_id": child_id("actor_id")},
     accounting=RowAccounting("actors", rows_out="count(DISTINCT actor_id)"),
-    version=8,
+    version=9,
 )
