@@ -101,12 +101,12 @@ def _lacking(missing: Sequence[str], names: Iterable[str]) -> str:
 
 def texts_of(name: str, stream: BinaryIO) -> Iterator[Row]:
     """Yield the lines of a text file without their ends. Only newlines end a line."""
-    return _guarded(lambda: _text_rows(lines_of(opened(name, stream, "\n"))))
+    return _guarded(lambda: _text_rows(lines_of(opened(stream, "\n"))))
 
 
 def documents_of(name: str, stream: BinaryIO) -> Iterator[Row]:
     """Yield the documents of a JSON file: its lines, the elements of its list, or its one object."""
-    return _guarded(lambda: _documents(name, opened(name, stream, "\n")))
+    return _guarded(lambda: _documents(name, opened(stream, "\n")))
 
 
 def columns_of(name: str, stream: BinaryIO, columns: Collection[str]) -> Row:
@@ -118,7 +118,7 @@ def columns_of(name: str, stream: BinaryIO, columns: Collection[str]) -> Row:
         return Row(0, next((list(row.value) for row in rows_of(name, stream) if row.value), []))
 
     def read() -> Iterator[Row]:
-        yield Row(0, _header(Records(lines_of(opened(name, stream, "", table=True))), columns))
+        yield Row(0, _header(Records(lines_of(opened(stream, "", table=True))), columns))
 
     return next(_guarded(read))
 
@@ -207,7 +207,7 @@ def _header(records: Records, columns: Collection[str]) -> list[str]:
 
 
 def _csv_rows(name: str, stream: BinaryIO, columns: Collection[str]) -> Iterator[Row]:
-    records = Records(lines_of(opened(name, stream, "", table=True)))
+    records = Records(lines_of(opened(stream, "", table=True)))
     names = _header(records, columns)
     while (row := records.read(len(names))) is not None:
         if row.fault is not None:

@@ -81,23 +81,25 @@ class _Unpacked(io.RawIOBase):
         return len(piece)
 
 
-def opened(name: str, stream: BinaryIO, newline: str, table: bool = False) -> TextIO:
-    """Return a file's text: unpacked, without a byte order mark, with bad bytes as lone surrogates.
+def opened(stream: BinaryIO, newline: str, table: bool = False) -> TextIO:
+    """Return a file's text: unpacked if it is gzip, without a byte order mark, with bad bytes as lone surrogates.
 
     Args:
-        name: whose ending says whether it is packed.
-        stream: its content.
+        stream: its content, which tells whether it is packed, whatever the file's name says.
         newline: as ``open`` takes it.
         table: whether it may be in UTF-16 or Windows-1252, as spreadsheets save tables; others are in UTF-8.
     """
-    unpacked: Any = _Unpacked(stream) if name.lower().endswith(".gz") else stream
-    content = io.BufferedReader(unpacked)
+    content = io.BufferedReader(stream)  # type: ignore[arg-type]
+    if content.peek(2).startswith(b"\x1f\x8b"):
+        content = io.BufferedReader(_Unpacked(content))
     codec = _codec_of_table(content) if table else "utf-8"
     return io.TextIOWrapper(content, encoding=codec, errors="surrogateescape", newline=newline)
 
 
 def _codec_of_table(content: io.BufferedReader) -> str:
     start = content.peek()
+    if start.startswith((b"PK\x03\x04", b"\xd0\xcf\x11\xe0")):
+        raise FileError("no_text", "an Excel workbook or a zip: save its sheet as CSV")
     if start.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         return "utf-16"
     text = start.decode("utf-8", "ignore")

@@ -121,6 +121,8 @@ def collect_annotations(
     votes = None
     if files or answers.isEmpty():
         votes = labelled_rows(run.spark, files, VOTE_COLUMNS, "edos.crowd_votes", ids=VOTE_IDS)
+        if not votes.rows_in:
+            raise InputError(f"edos.crowd_votes: no row of votes in {', '.join(files)}: only headers can be read")
     return refuse_all_dropped(all_annotations(votes, answers, labels.names), "edos.crowd_votes")
 
 

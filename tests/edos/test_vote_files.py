@@ -66,7 +66,7 @@ def test_each_file_is_read_by_its_header_and_all_damage_is_in_the_ledger(spark: 
     )
     (folder / "notes.csv").write_text("a,b\n1,2\n", "utf-8")
     (folder / "cut.csv.gz").write_bytes(gzip.compress(table([votes(10, "Sad")]).encode(), mtime=0)[:-9])
-    (folder / "broken.csv.gz").write_bytes(b"no gzip")
+    (folder / "broken.csv.gz").write_bytes(b"\x1f\x8bno gzip")
     (folder / "README.md").write_text("Votes", "utf-8")
     labels, dropped = collected(spark, tmp_path)
     assert labels == {
@@ -102,6 +102,7 @@ def test_each_file_is_read_by_its_header_and_all_damage_is_in_the_ledger(spark: 
     [
         ("Index,Dialog\n1,x\n", r"edos\.crowd_votes: no file has the columns Index, .*; a\.csv: no_column: DialogID"),
         ("", r"a\.csv: no_header: the file is empty"),
+        (",".join(COLUMNS), r"^edos\.crowd_votes: no row of votes in "),
         (None, r"nor a folder with \.csv, "),
     ],
 )

@@ -60,7 +60,7 @@ def test_a_plain_and_a_packed_file_read_the_same(tmp_path):
         ("missing.txt", None, "no such file"),
         ("empty.txt", b"", "no line is"),
         ("other.txt", b"id,text\n1,hello\n", "no line is"),
-        ("plain.txt.gz", b"1 <SEP> fine\n", "plain.txt.gz: bad_gzip"),
+        ("plain.txt.gz", b"\x1f\x8b1 <SEP> fine\n", "plain.txt.gz: bad_gzip"),
     ],
 )
 def test_files_that_give_nothing_are_refused_in_one_line(tmp_path, name, content, message):

@@ -100,7 +100,7 @@ def test_broken_lines_are_faults_and_the_rest_goes_on() -> None:
 @pytest.mark.parametrize(
     ("name", "content", "detail"),
     [
-        ("x.json.gz", b"no gzip", "bad_gzip"),
+        ("x.json.gz", b"\x1f\x8bno gzip", "bad_gzip"),
         ("x.json.gz", gzip.compress(b"[]" * 999, mtime=0)[:20], "bad_gzip"),
         ("x.json", b"\xff\xfe{", "not_utf8"),
         ("x.json", b"[", "not_json"),
