@@ -89,9 +89,11 @@ def opened(stream: BinaryIO, newline: str, table: bool = False) -> TextIO:
         newline: as ``open`` takes it.
         table: whether it may be in UTF-16 or Windows-1252, as spreadsheets save tables; others are in UTF-8.
     """
-    content = io.BufferedReader(stream)  # type: ignore[arg-type]
+    plain: Any = stream
+    content = io.BufferedReader(plain)
     if content.peek(2).startswith(b"\x1f\x8b"):
-        content = io.BufferedReader(_Unpacked(content))
+        plain = _Unpacked(content)
+        content = io.BufferedReader(plain)
     codec = _codec_of_table(content) if table else "utf-8"
     return io.TextIOWrapper(content, encoding=codec, errors="surrogateescape", newline=newline)
 
