@@ -32,7 +32,9 @@ AIM = 1.5
 LINES = 4
 CAUSE = (
     "rensa hashes and looks up in compiled code within one process's memory, and does not verify its pairs. Ours "
-    "shuffles the bands and verifies each pair's exact Jaccard, so a corpus need not fit into one process."
+    "shuffles the bands and verifies each pair's exact Jaccard, so a corpus need not fit into one process. Of 6.8 s, "
+    "1.3 are normalising and shingles, 1.9 signatures and their shuffle, 0.9 buckets and comparison, and 2.7 planning "
+    "and starting eight Spark stages, which is more than rensa takes."
 )
 Pair = tuple[int, int]
 
