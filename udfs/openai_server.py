@@ -93,7 +93,7 @@ class OpenAIServer:
         Raises:
             RuntimeError: The server is unreachable or refuses all requests, after the retries.
         """
-        from openai import APIStatusError, OpenAIError
+        from openai import APIStatusError, APITimeoutError, OpenAIError
 
         try:
             return self._ask(request, decoding)
@@ -105,10 +105,20 @@ class OpenAIServer:
             raise RuntimeError(f"{self._place} answers {error.status_code}: {line}{cure}") from None
         except OpenAIError as error:
             reason = error_line(error.__cause__ or error, self._key)
+            if not isinstance(error, APITimeoutError) and self._lists_models():
+                return Answer(None, error=f"the server broke off its answer: {reason}"[:300])
             raise RuntimeError(f"{self._place} is unreachable ({reason}); run again to continue") from None
         except (ValueError, TypeError, AttributeError, RecursionError) as error:
             reason = error_line(error, self._key)
             return Answer(None, error=f"not an answer as OpenAI's servers give it: {reason}"[:300])
+
+    def _lists_models(self) -> bool:
+        """Return whether the server is there: then it is one prompt's answer that breaks off."""
+        try:
+            self._client.with_options(max_retries=0, timeout=20).models.list()
+        except Exception:
+            return False
+        return True
 
     def _detail(self, error: Any) -> str:
         """Return the reason in a refusal's body, which the client's message may lack."""

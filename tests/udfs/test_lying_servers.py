@@ -51,6 +51,21 @@ def _server(send: Send) -> Iterator[str]:
         listening.close()
 
 
+def _breaks_off(connection: socket.socket) -> None:
+    connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 900\r\n\r\n{")
+
+
+def _lists_and_breaks_off() -> Send:
+    """Return what lists a model to each second request, after a broken answer."""
+    asked: list[Send] = []
+
+    def send(connection: socket.socket) -> None:
+        asked.append(_body({"data": [{"id": "m", "object": "model"}]}) if len(asked) % 2 else _breaks_off)
+        asked[-1](connection)
+
+    return send
+
+
 def _body(content: bytes | str | Any, status: str = "200 OK", kind: str = "application/json", more: str = "") -> Send:
     data = content if isinstance(content, bytes) else json.dumps(content).encode()
     head = (
@@ -162,6 +177,14 @@ def test_a_server_that_never_answers_is_away_in_time(kind: str) -> None:
         _asked(send, 1)
     assert time.monotonic() - began < 15
     assert KEY not in str(raised.value)
+
+
+def test_an_answer_that_breaks_off_is_a_row_of_a_server_that_is_there() -> None:
+    answer = _asked(_lists_and_breaks_off(), 5)
+    assert answer.text is None
+    assert str(answer.error).startswith("the server broke off its answer: RemoteProtocolError")
+    with pytest.raises(UnavailableError, match="RemoteProtocolError"):
+        _asked(_breaks_off, 5)
 
 
 @pytest.mark.parametrize(
