@@ -94,7 +94,9 @@ class ServerSettings(Section):
     retries: int = Field(
         5, ge=0, description="retries after a lost connection, 408, 409, 429 or 5xx, at growing intervals"
     )
-    timeout_seconds: float = Field(300, gt=0, description="of a request, from its first byte to the answer's last")
+    timeout_seconds: float = Field(
+        300, gt=0, description="how long the server may say nothing, before an answer and within it"
+    )
     omitted: tuple[Literal["seed", "top_p", "temperature", "stop", "repetition_penalty"], ...] = Field(
         (), description="fields not to send, for servers that reject them; the stored parameters say so"
     )
