@@ -41,6 +41,9 @@ SEMANTICS = {
     "spark.sql.parquet.columnarReaderBatchSize": "64",
     # Opening a small file costs far less than reading 4 MB.
     "spark.sql.files.openCostInBytes": "65536",
+    # Plans of persisted frames do not adapt: Spark describes each that does twice, and with it those that it reads, so
+    # that the search for duplicates in the whole corpus took the driver minutes in place of seconds.
+    "spark.sql.optimizer.canChangeCachedPlanOutputPartitioning": "false",
 }
 # Spark describes the plan of each query, again as it adapts, and keeps 1,000 descriptions for its UI. With our lists of
 # words and views some have megabytes: they filled the heap of a driver with 1 GiB in the eighth stage.

@@ -43,6 +43,7 @@ WITHDRAWN = 0.0005
 NIGHT_AIM = 0.03
 EMPTY_AIM = 60.0
 MAKING = "making the files"
+ANYWHERE = "duplicates in the whole corpus"
 BEGIN = "start and end"
 CARD = 3_700_000
 CARD_CORES = 400
@@ -220,7 +221,7 @@ class Work:
         self.phase("withdrawal", ["withdraw", *(part for film in films for part in ("--film", str(film)))])
         progress.step("films withdrawn")
         self.options.append("subtitles.cleaning.corpus_duplicates=true")
-        self.phase("duplicates in the whole corpus", run)
+        self.phase(ANYWHERE, run)
         progress.step("duplicates in the whole corpus")
 
     def require_all(self, files: int) -> None:
@@ -276,7 +277,10 @@ def rows_of(states: dict[int, State]) -> Iterator[Row]:
             yield row(size, f"`{stage}`" if stage != BEGIN else f"{BEGIN} of {len(KILLED) + 1} runs", use)
         whole = sum(stages.values(), Use())
         yield row(size, "all stages, with what was lost in kills", whole)
-        for phase in ("night", "empty night", "withdrawal", "duplicates in the whole corpus"):
+        phases = [
+            phase for phase in ("night", "empty night", "withdrawal", ANYWHERE) if state.get(phase, {}).get("done")
+        ]
+        for phase in phases:
             use = sum(total(state[phase]["runs"]).values(), Use())
             share = use.cpu / whole.cpu
             if phase == "night":
@@ -292,7 +296,7 @@ def rows_of(states: dict[int, State]) -> Iterator[Row]:
                 yield Row(f"{size:,} files: {phase}, seconds", told(use), "", "", use.wall, most=EMPTY_AIM)
             else:
                 yield row(size, phase, use)
-        for phase in ("run", "night", "empty night", "withdrawal", "duplicates in the whole corpus"):
+        for phase in ("run", *phases):
             found = state[phase]["tables"]
             shown = f"{found['files']:,} files of {found['bytes'] / 1e6:,.0f} MB, logs of {found['log'] / 1e6:.1f} MB"
             yield Row(f"{size:,} files: tables after {phase}", shown, "", "", found["log"] / size)
@@ -330,9 +334,7 @@ def main() -> int:
     for size in sizes:
         Work(given.work / str(size), Corpus(files, size), model.read_text()).everything(progress)
     kept = {int(path.parent.name): json.loads(path.read_text()) for path in given.work.glob("*/measured.json")}
-    finished = {
-        size: state for size, state in kept.items() if state.get("duplicates in the whole corpus", {}).get("done")
-    }
+    finished = {size: state for size, state in kept.items() if state.get("run", {}).get("done")}
     result = Result(
         "A corpus at size",
         f"`python -m jobs run --to clean_dialogues` on zips, killed once in each of {', '.join(KILLED)} and started "

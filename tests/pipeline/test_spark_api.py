@@ -74,6 +74,21 @@ def test_a_cached_frame_is_a_leaf_with_the_same_rows(spark: SparkSession) -> Non
     assert leaf.where("part = 1").count() == 3
 
 
+def test_the_plan_of_a_persisted_frame_does_not_adapt(spark: SparkSession) -> None:
+    adapts = "spark.sql.adaptive.enabled"
+    before = spark.conf.get(adapts)
+    assert before is not None
+    spark.conf.set(adapts, "true")
+    try:
+        shuffled = spark.range(9).repartition(2, "id")
+        assert shuffled._jdf.queryExecution().executedPlan().nodeName() == "AdaptiveSparkPlan"  # type: ignore[attr-defined]
+        leaf = spark_api.cached(shuffled)._jdf.queryExecution().withCachedData()  # type: ignore[attr-defined]
+        assert leaf.cachedPlan().nodeName() == "Exchange"
+    finally:
+        spark.conf.set(adapts, before)
+        spark.catalog.clearCache()
+
+
 def test_a_sorted_frame_is_persisted_and_joins_with_itself(spark: SparkSession) -> None:
     kept = spark_api.cached(spark.range(4).sort("id"))
     assert kept.is_cached
