@@ -125,7 +125,7 @@ def test_no_title_goes_to_another_plot(tmp_path: Path, titles: str, kept: list[s
 def test_plots_that_cannot_be_read_are_left_out_with_a_reason(tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_bytes(f'plot,title\n"{LAMP}\n"{BAKER}",Bread\n'.encode() + b"caf\x81,X\n")
     (tmp_path / "b.jsonl").write_text(json.dumps({"Plot": LAMP}) + "\n[]\n{}\n", "utf-8")
-    (tmp_path / "c.csv.gz").write_bytes(b"no gzip")
+    (tmp_path / "c.csv.gz").write_bytes(b"\x1f\x8b no gzip")
     found = select_plots(read_stories(str(tmp_path)), None, 100, 0.5)
     assert sorted(row[3] for row in found.rows) == sorted([BAKER, LAMP])
     assert {row[:3] + row[4:] for row in found.dropped} == {
@@ -144,7 +144,7 @@ def test_plots_that_cannot_be_read_are_left_out_with_a_reason(tmp_path: Path) ->
         (None, b"", "does not exist"),
         ("a.csv", b"title,text\nx,y\n", "holds no file with a column plot"),
         ("a.csv", b"plot\n\xff\xfe\xfa\n", "a.csv:1: not_unicode"),
-        ("a.csv.gz", b"no gzip", "a.csv.gz: bad_gzip"),
+        ("a.csv.gz", b"\x1f\x8b no gzip", "a.csv.gz: bad_gzip"),
         ("plots", b"A line.\n<EOS>\n", "no_titles: no file `titles` beside it"),
         ("a.txt", b"A line.\n", "a.txt: unknown_format"),
     ],

@@ -156,7 +156,7 @@ def test_real_sets_are_read_whole(shared_data: Path) -> None:
 
 
 def test_files_that_cannot_be_read_are_refused_in_one_line(tmp_path: Path) -> None:
-    (tmp_path / "train.tsv.gz").write_bytes(b"no gzip")
+    (tmp_path / "train.tsv.gz").write_bytes(b"\x1f\x8b no gzip")
     (tmp_path / "bad.txt").write_bytes(b"\xff\xfe\xfa")
     tsv = (".tsv",)
     named = {"unit": "comment", "setting": "g"}
