@@ -10,6 +10,8 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import sqlparse
+
 from conf.errors import InputError
 from conf.taxonomy import load_taxonomy
 from etl.cli.sql_statements import not_there, with_quotes
@@ -214,17 +216,17 @@ class Shell(cmd.Cmd):
         """Take a line; return whether it leaves the shell."""
         if line == "EOF" or (not self._begun and line.strip().rstrip(";").lower() in LEAVING):
             return True
-        self._begun.append(line)
-        statement = "\n".join(self._begun).strip()
-        if not statement or statement.endswith(";"):
-            self.forget()
-        else:
-            self.prompt = MORE
-        if statement.endswith(";") and statement.rstrip("; \n"):
-            try:
-                run_statements(self._lakehouse, [statement], as_csv=False)
-            except InputError as error:
-                print(error)
+        statements = sqlparse.split("\n".join([*self._begun, line]))
+        bare = [sqlparse.format(one, strip_comments=True).strip() for one in statements]
+        self.forget()
+        if statements and bare[-1] and not bare[-1].endswith(";"):
+            self._begun, self.prompt = [statements.pop()], MORE
+        for statement, said in zip(statements, bare, strict=False):
+            if said.rstrip("; \n"):
+                try:
+                    run_statements(self._lakehouse, [statement], as_csv=False)
+                except InputError as error:
+                    print(error)
         return False
 
     def completenames(self, text: str, *ignored: Any) -> list[str]:

@@ -51,7 +51,7 @@ def is_absent(place: str) -> bool:
 def not_there(key: str, path: str) -> str:
     """Return the message about a setting that names nothing."""
     searched = "" if path.startswith(("/", "file:/")) else " (seen from the folder that you are in)"
-    return f"{key} names {path}, which does not exist{searched}"
+    return f"{key} names {path}, which does not exist{searched}: mount or restore it, or name another"
 
 
 def file_digest(path: Path) -> str:

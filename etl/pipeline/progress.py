@@ -175,8 +175,8 @@ class Progress:
                 continue
             if now - at_work >= PATIENCE_SECONDS:
                 self.say_once(
-                    "no executor has worked on the waiting tasks for a minute: the cluster has none free, or cannot "
-                    "start one; the logs of its workers say why (no space left, too little memory)"
+                    "no executor has worked on the waiting tasks for a minute: this machine is busy, or the cluster "
+                    "has none free or cannot start one (its workers' logs say why: no space left, too little memory)"
                 )
             tasks = f"{running.done:,} of {running.tasks:,} tasks, " if running.tasks else ""
             text = f"         {self._batch}{tasks}{duration(now - self._began)} so far{left}"

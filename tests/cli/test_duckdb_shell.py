@@ -177,6 +177,21 @@ def test_the_shell_opens_by_duckdb_and_ends(
     assert "8" not in printed.partition("Binder Error")[2]
 
 
+def test_each_statement_of_a_line_is_answered(lakehouse: Any, capsys: pytest.CaptureFixture[str]) -> None:
+    shell = Shell(lakehouse, [])
+    for line in (
+        "SELECT 'a;b' AS one; SELECT 2 AS two; -- both",
+        "-- none",
+        "SELECT 3",
+        "  AS three; SELECT",
+        "4 AS four;",
+    ):
+        shell.onecmd(line)
+    printed = capsys.readouterr().out
+    assert re.findall(r"one|two|three|four", printed) == ["one", "two", "three", "four"]
+    assert "a;b" in printed
+
+
 def test_names_of_tables_and_columns_are_completed(lakehouse: Any) -> None:
     shell = Shell(lakehouse, known_names(lakehouse))
     assert shell.completenames("edos.s") == ["edos.seeds"]

@@ -83,8 +83,10 @@ def test_what_settings_name_is_looked_for_before_the_first_stage_runs(
         running.run_stages(cast(Any, None), load_settings("local", [], values), stages, ran)
     assert ran == []
     assert str(refused.value) == (
-        "subtitles.turn_examples names meld, which does not exist (seen from the folder that you are in); "
+        "subtitles.turn_examples names meld, which does not exist (seen from the folder that you are in)"
+        ": mount or restore it, or name another; "
         "models.weak_labeler names file:mine, which does not exist (seen from the folder that you are in)"
+        ": mount or restore it, or name another"
     )
 
 
@@ -101,7 +103,10 @@ def test_sources_that_are_not_there_are_named_before_the_first_stage_runs(
         values = {"lakehouse.root": str(tmp_path), "subtitles.sources": [*sources, name]}
         with pytest.raises(InputError) as refused:
             running.run_stages(cast(Any, None), load_settings("local", [], values), chosen(all_stages()), ran)
-        assert str(refused.value) == f"subtitles.sources names {name}, which does not exist"
+        assert (
+            str(refused.value)
+            == f"subtitles.sources names {name}, which does not exist: mount or restore it, or name another"
+        )
     assert ran == []
 
 
