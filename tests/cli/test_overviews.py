@@ -115,7 +115,8 @@ def test_plan_names_a_missing_file_although_stages_before_have_work_and_keeps_it
     context.settings = load_settings("local", [], {"subtitles.turn_examples": ["meld"]})
     found = {one.stage: one for one in planned(context, stages)}
     assert found["train_turn_segmenter"].reason == (
-        "subtitles.turn_examples names meld, which does not exist (seen from the folder that you are in)"
+        "subtitles.turn_examples names meld, which does not exist (seen from the folder that you are in): "
+        "mount or restore it, or name another"
     )
     assert found["train_turn_segmenter"].after == ("ingest_subtitles",)
 
