@@ -23,7 +23,7 @@ NOT_RUN = {
     r"python -m jobs fetch-data \w": "fetches from the network: tests/cli/test_fetch_data.py has a server",
     r"python -m jobs run --config data/settings\.yaml": "needs what fetch-data fetches, and trains for half an hour",
     r"python -m jobs .*lakehouse\.set=published": "reads files that the authors offer: tests/edos/test_published.py",
-    r"python -m jobs run .*mean_of=": "needs two trained versions: tests/augesc/test_report.py",
+    r"python -m jobs run .*mean_of=": "needs two trained versions: tests/edos/training/test_mean_of_classifiers.py",
     r"python -m jobs sql .*lakehouse\.set=": "needs a second set: tests/pipeline/test_sets.py",
     r"python -m jobs sql .*edos_released_pairs": "needs the authors' pairs: tests/edos/test_expansion_views.py",
     r"python -m jobs measure_turn_segmenter --config data": "needs what fetch-data fetches: tests/training",
