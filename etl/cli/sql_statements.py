@@ -7,10 +7,12 @@ from difflib import get_close_matches
 from etl.pipeline.tables import TABLES, View
 from etl.publishing.views import named_in
 
-QUERY = re.compile(r"\A(?:--.*\n|\s|\()*+(select|with|from|explain)\b", re.IGNORECASE)
+_BEFORE = r"(?:--[^\n]*+\n|\s|\()*+"
+"""Comments, blanks and brackets before the first word of a statement."""
+QUERY = re.compile(rf"\A{_BEFORE}(select|with|from|explain)\b", re.IGNORECASE)
 """The beginning of a statement that reads only what it names."""
 FOR_DUCKDB = re.compile(
-    r"(?!.*\binsert\s)((?:--[^\n]*+\n|\s|\()*+(select|with|from|values)\b"
+    rf"(?!.*\binsert\s)({_BEFORE}(select|with|from|values)\b"
     r"|\s*(show\s+(tables|views)|desc(ribe)?\s+(table\s+)?[\"`]?\w+[\"`]?\.))",
     re.IGNORECASE | re.DOTALL,
 )

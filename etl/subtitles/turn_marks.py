@@ -14,8 +14,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from etl.subtitles.turn_sentences import UNKNOWN_MS, Sentences
-from udfs.opus.speaker_labels import MIN_LABELS, label_of, labels_among, names_among
+from etl.subtitles.turn_sentences import UNKNOWN_MS, Sentences, names_before_colons
+from udfs.opus.speaker_labels import MIN_LABELS, labels_among, names_among
 
 _compute: Any = pc
 """Arrow registers its functions at import, so type checkers do not know them."""
@@ -65,16 +65,9 @@ def speaker_names(texts: pa.Array) -> pa.Array:
     Without such a name it is the text in brackets before words, ``[ Anna ] Come in .``, which may be no name.
     """
     names = np.full(len(texts), None, dtype=object)
-    for row, (name, _) in _before_colons(texts).items():
+    for row, (name, _) in names_before_colons(texts).items():
         names[row] = name.upper()
     return _compute.coalesce(pa.array(names, pa.string()), _compute.utf8_upper(_in_brackets(texts)))
-
-
-def _before_colons(texts: pa.Array) -> dict[int, tuple[str, bool]]:
-    """Return what ``label_of`` finds in each sentence in which it finds a label."""
-    rows = np.flatnonzero(_booleans(_compute.match_substring(texts, " :")))
-    said = _compute.take(texts, pa.array(rows)).to_pylist()
-    return {row: label for row, text in zip(rows.tolist(), said, strict=True) if (label := label_of(text)) is not None}
 
 
 def _in_brackets(texts: pa.Array) -> pa.Array:
@@ -83,7 +76,7 @@ def _in_brackets(texts: pa.Array) -> pa.Array:
 
 def _with_colon(sentences: Sentences, labels: np.ndarray) -> np.ndarray:
     before = np.zeros(len(sentences), dtype=bool)
-    before[list(_before_colons(sentences.text))] = True
+    before[list(sentences.before_colons)] = True
     return before & (labels >= 0)
 
 
@@ -101,7 +94,7 @@ def speaker_labels(sentences: Sentences) -> np.ndarray:
     """
     codes: dict[str, int] = {}
     labels = np.full(len(sentences), -1, dtype=np.int64)
-    colons = _before_colons(sentences.text)
+    colons = sentences.before_colons
     bracketed = _in_brackets(sentences.text)
     rows = np.union1d(list(colons), np.flatnonzero(np.asarray(_compute.is_valid(bracketed)))).astype(np.int64)
     for file in np.unique(sentences.file[rows]):

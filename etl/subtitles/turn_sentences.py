@@ -8,9 +8,18 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from udfs.opus.speaker_labels import label_of
+
 _compute: Any = pc
 UNKNOWN_MS = np.iinfo(np.int64).min
 """A missing time."""
+
+
+def names_before_colons(texts: pa.Array) -> dict[int, tuple[str, bool]]:
+    """Return what ``label_of`` finds in each sentence in which it finds a label."""
+    rows = np.flatnonzero(np.asarray(_compute.fill_null(_compute.match_substring(texts, " :"), False), dtype=bool))
+    said = _compute.take(texts, pa.array(rows)).to_pylist()
+    return {row: label for row, text in zip(rows.tolist(), said, strict=True) if (label := label_of(text)) is not None}
 
 
 @dataclass(frozen=True)
@@ -63,6 +72,11 @@ class Sentences:
         opens = np.zeros(len(self), dtype=bool)
         opens[self.offsets[:-1][np.diff(self.offsets) > 0]] = True
         return opens
+
+    @cached_property
+    def before_colons(self) -> dict[int, tuple[str, bool]]:
+        """What ``names_before_colons`` finds."""
+        return names_before_colons(self.text)
 
     @cached_property
     def same_block(self) -> np.ndarray:

@@ -65,7 +65,7 @@ class Cluster:
         )
 
     def said(self, commands: str) -> str:
-        """What commands printed that came to a good end."""
+        """What successful commands printed."""
         done = self.shell(commands)
         assert done.returncode == 0, done.stderr[-2000:] + done.stdout[-4000:]
         return done.stdout

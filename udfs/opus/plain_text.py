@@ -300,7 +300,7 @@ def _sentences(cues: list[Cue], language: str | None, unmarked: bool) -> list[tu
     """Return words and time marks of each sentence."""
     found: list[tuple[list[str], list[TimeMark]]] = []
     lines = [line for cue in cues for line in cue.lines]
-    labels = labels_among([label for line in lines if (label := label_of(line)) is not None], len(lines))
+    labels = labels_among(list(filter(None, map(label_of, lines))), len(lines))
     last = ""
     before: Cue | None = None
     for cue in cues:

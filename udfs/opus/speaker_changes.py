@@ -144,10 +144,11 @@ def _ended(tokens: Sequence[str], at: int) -> bool:
 
 def _add_labels(sentences: dict[int, str], found: dict[int, list[int]], lines: int) -> None:
     """Add the places of labels within sentences to those of other marks."""
-    known = labels_among([label for text in sentences.values() if (label := label_of(text)) is not None], lines)
+    labels = {row: label_of(text) for row, text in sentences.items()}
+    known = labels_among(list(filter(None, labels.values())), lines)
     for row, text in sentences.items():
         tokens = text.split(" ") if len(text) <= MOST_CHARACTERS else []
-        label = label_of(text)
+        label = labels[row]
         first = tokens.index(":") + 1 if label is not None and label[0].upper() in known else 2
         places = [place for at in range(first, len(tokens) - 1) if (place := _label_before(tokens, at, known))]
         if places:

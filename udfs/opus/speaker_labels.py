@@ -164,8 +164,9 @@ def is_shouted(name: str, others: Iterable[str]) -> bool:
 def labels_among(found: Sequence[tuple[str, bool]], lines: int) -> set[str]:
     """Return which names before a colon are speakers' labels, in capitals.
 
-    A name is one that comes back, whatever its number, or is one by itself and no place or manner. In a file that
-    labels its speakers every name is one, in capitals if all of those are. What begins a sentence is none.
+    A name is a label if it comes back, whatever its number, or is one by itself and no place or manner. In a file that
+    labels its speakers every name is one; if all those labels are in capitals, every name in capitals.
+    What begins a sentence is no label.
 
     Args:
         found: what :func:`label_of` found in a file.
@@ -289,19 +290,20 @@ def names_among(found: Counter[str], lines: Sequence[str], language: str | None)
     """
     text = _IN_BRACKETS.sub(" ", "\n".join(lines))
     spoken = {name.upper() for name in _SPOKEN_NAME.findall(text)}
-    labels = {label[0].upper() for line in text.split("\n") if (label := label_of(line.lstrip())) is not None}
+    labels = {name.upper() for name, _ in filter(None, map(label_of, text.split("\n")))}
+    known = spoken | labels
     times = Counter({name.replace("_", " "): n for name, n in found.items()})
     for name, n in found.items():
         if (manner := _NAME_AND_MANNER.fullmatch(name)) is not None:
             times[manner[1]] += _FEWEST * n if name[len(manner[1])] == "," else n
-    names = {name for name, n in times.items() if _is_name(name, n, labels, spoken, language)}
+    names = {name for name, n in times.items() if _is_name(name, n, labels, known, language)}
     if len(names) >= _FEWEST:
-        once = {name: max(_FEWEST, n) for name, n in times.items() if _is_known(name, spoken | labels)}
-        names.update(name for name, n in once.items() if _is_name(name, n, labels, spoken, language))
+        once = {name: max(_FEWEST, n) for name, n in times.items() if _is_known(name, known)}
+        names.update(name for name, n in once.items() if _is_name(name, n, labels, known, language))
     return names | {name for name in found if name.replace("_", " ") in names}
 
 
-def _is_name(name: str, times: int, labels: set[str], spoken: set[str], language: str | None) -> bool:
+def _is_name(name: str, times: int, labels: set[str], known: set[str], language: str | None) -> bool:
     if begins_sentence(name):
         return False
     person = _PERSON.fullmatch(name)
@@ -313,7 +315,6 @@ def _is_name(name: str, times: int, labels: set[str], spoken: set[str], language
     title = _TITLE.fullmatch(words[0]) if len(words) > 1 else None
     if title is not None:
         return not any(map(_is_sound, words[2 if title[1] else 1 :]))
-    known = spoken | labels
     if _is_known(name, known):
         return times >= _FEWEST and not any(_ACTION.search(word) and word.upper() not in known for word in words)
     return times >= _FEWEST and _is_unknown_name(words, language)
