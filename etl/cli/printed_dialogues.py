@@ -19,7 +19,7 @@ from etl.pipeline.tables.ops import DROPPED
 from etl.subtitles import tables as subtitles
 from etl.subtitles.dialogues import sentence_id
 
-STAGE = "clean_dialogues"
+STAGES = ("filter_dialogues", "clean_dialogues")
 
 
 @dataclass
@@ -107,7 +107,7 @@ def read_dialogues(
         rows.sort(key=lambda row: (row["source_path"], row["turns"][0]["sentence_first"]))
     if not rows:
         missing = "no clean dialogues" if film is None else f"no dialogues of film {film}"
-        raise InputError(f"{missing} in subtitles.dialogues: run --to {STAGE}; `sql` lists the films by movie_id")
+        raise InputError(f"{missing} in subtitles.dialogues: run --to {STAGES[-1]}; `sql` lists the films by movie_id")
     stays = _clean_parts(clean, [row["dialogue_id"] for row in rows])
     if film is not None:
         rows = list(_until(rows, stays, number))
@@ -166,7 +166,7 @@ def _dropped(tables: Callable[[Table], DataFrame], ids: list[str]) -> dict[str, 
     rows = tables(DROPPED).where(F.col("unit").isin("dialogue", "turn"))
     by_dialogue = rows.withColumn("dialogue_id", F.substring_index("id", "/", 1))
     found = defaultdict(list)
-    chosen = _of(by_dialogue, ids).where((F.col("stage") == STAGE) | (F.col("unit") == "dialogue"))
+    chosen = _of(by_dialogue, ids).where(F.col("stage").isin(*STAGES) | (F.col("unit") == "dialogue"))
     for row in chosen.orderBy("stage", "id", "reason").collect():
         found[row["id"]].append((row["stage"], row["reason"], row["detail"]))
     return found

@@ -121,16 +121,24 @@ def near_duplicate_pairs(shingled: DataFrame, near: NearDuplicates, buckets: Dat
     )
 
 
-def first_copies(keyed: DataFrame) -> DataFrame:
-    """Add first_copy and first_copy_in_film: the smallest dialogue_id of the text_key, in all films and in its film."""
-    smallest = F.min("dialogue_id")
-    with_film = keyed.withColumn("first_copy_in_film", smallest.over(Window.partitionBy("text_key", "movie_id")))
-    return with_film.withColumn("first_copy", smallest.over(Window.partitionBy("text_key")))
+def exact_copies(dialogues: DataFrame) -> DataFrame:
+    """Return (dialogue_id, first_copy) of the dialogues with the same normalised turns as one with a smaller id.
+
+    Args:
+        dialogues: dialogue_id, texts array<string>.
+    """
+    keyed = dialogues.select("dialogue_id", text_key(F.col("texts")).alias("text_key"))
+    return _first_copies(keyed, "text_key").filter(F.col("first_copy") < F.col("dialogue_id"))
+
+
+def _first_copies(keyed: DataFrame, *same: str) -> DataFrame:
+    first = F.min("dialogue_id").over(Window.partitionBy(*same))
+    return keyed.select("dialogue_id", first.alias("first_copy"))
 
 
 def duplicates(
     dialogues: DataFrame,
-    exact: bool,
+    exact: DataFrame | None,
     near: NearDuplicates | None,
     persist: Callable[[DataFrame], DataFrame] = lambda frame: frame,
 ) -> DataFrame:
@@ -144,35 +152,21 @@ def duplicates(
 
     Args:
         dialogues: dialogue_id, movie_id, texts array<string>.
-        exact: whether to find equal dialogues across films.
+        exact: ``exact_copies`` of these dialogues or of more; None: equal dialogues of different films stay.
         near: parameters of the search within a film; None to skip it.
         persist: called on the frames of ids and hashes that are read several times.
     """
-    texts = F.col("texts")
-    keyed = with_columns_once(dialogues, text_key=text_key(texts), words=dialogue_words(texts))
-    size = near.shingle_words if near else 1
-    hashed = persist(with_columns_once(keyed, shingles=shingles(F.col("words"), size)).drop("texts", "words"))
-    copies = persist(first_copies(hashed.drop("shingles")).drop("text_key"))
-    found = copies.select(
-        "dialogue_id",
-        F.when(F.lit(exact) & (F.col("first_copy") < F.col("dialogue_id")), F.col("first_copy")).alias("exact_copy"),
-        F.when(
-            F.lit(near is not None) & (F.col("first_copy_in_film") < F.col("dialogue_id")),
-            F.struct(F.col("first_copy_in_film").alias("id"), F.lit(1.0).alias("jaccard")),
-        ).alias("film_copy"),
-    )
-    if near is not None:
-        firsts = copies.filter(F.col("first_copy_in_film") == F.col("dialogue_id")).select("dialogue_id")
-        shingled = hashed.join(firsts, "dialogue_id", "left_semi").select(
-            F.col("movie_id").alias("block"), F.col("dialogue_id").alias("id"), "shingles"
+    none = F.lit(None).cast("string").alias("exact_copy")
+    found = dialogues.select("dialogue_id", none)
+    if exact is not None:
+        found = found.drop("exact_copy").join(
+            exact.select("dialogue_id", F.col("first_copy").alias("exact_copy")), "dialogue_id", "left"
         )
-        near_copies = (
-            near_duplicate_pairs(persist(shingled), near)
-            .groupBy(F.col("later").alias("dialogue_id"))
-            .agg(F.min(F.struct(F.col("earlier").alias("id"), "jaccard")).alias("near_copy"))
-        )
-        found = found.join(near_copies, "dialogue_id", "left")
-        found = found.withColumn("film_copy", F.coalesce("film_copy", "near_copy"))
+    of_film = F.lit(None).cast("struct<id: string, jaccard: double>").alias("film_copy")
+    if near is None:
+        found = found.withColumn("film_copy", of_film)
+    else:
+        found = found.join(_film_copies(dialogues, near, persist), "dialogue_id", "left")
     exact_copy = F.col("exact_copy")
     film_copy = F.col("film_copy")
     same = F.concat(F.lit("same text as "), exact_copy)
@@ -182,3 +176,21 @@ def duplicates(
         F.when(exact_copy.isNotNull(), "duplicate").otherwise("near_duplicate").alias("reason"),
         F.when(exact_copy.isNotNull(), same).otherwise(like).alias("detail"),
     )
+
+
+def _film_copies(dialogues: DataFrame, near: NearDuplicates, persist: Callable[[DataFrame], DataFrame]) -> DataFrame:
+    """Return (dialogue_id, film_copy struct<id, jaccard>) of the dialogues that are like an earlier one of the film."""
+    texts = F.col("texts")
+    keyed = with_columns_once(dialogues, text_key=text_key(texts), words=dialogue_words(texts))
+    shingled = with_columns_once(keyed, shingles=shingles(F.col("words"), near.shingle_words))
+    hashed = persist(shingled.drop("texts", "words"))
+    copies = persist(_first_copies(hashed.drop("shingles"), "text_key", "movie_id"))
+    repeated = copies.filter(F.col("first_copy") < F.col("dialogue_id"))
+    firsts = copies.filter(F.col("first_copy") == F.col("dialogue_id")).select("dialogue_id")
+    compared = hashed.join(firsts, "dialogue_id", "left_semi").select(
+        F.col("movie_id").alias("block"), F.col("dialogue_id").alias("id"), "shingles"
+    )
+    like = near_duplicate_pairs(persist(compared), near).groupBy(F.col("later").alias("dialogue_id"))
+    nearest = like.agg(F.min(F.struct(F.col("earlier").alias("id"), "jaccard")).alias("film_copy"))
+    same = F.struct(F.col("first_copy").alias("id"), F.lit(1.0).alias("jaccard")).alias("film_copy")
+    return repeated.select("dialogue_id", same).unionByName(nearest)

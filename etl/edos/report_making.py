@@ -19,7 +19,7 @@ STAGES_OF_STEPS = {
     2: ("ingest_subtitles",),
     3: ("choose_uploads",),
     4: ("segment_dialogues",),
-    5: ("clean_dialogues",),
+    5: ("filter_dialogues", "clean_dialogues"),
     6: ("select_emotional",),
     7: ("annotate_dialogues",),
 }

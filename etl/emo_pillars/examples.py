@@ -4,7 +4,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from conf.errors import InputError
-from etl.common.near_duplicates import NearDuplicates, duplicates
+from etl.common.near_duplicates import NearDuplicates, duplicates, exact_copies
 from etl.common.splits import content_share
 from etl.pipeline.outcome import Outcome, dropped_columns
 from etl.pipeline.spark_api import cached
@@ -33,7 +33,7 @@ def distinct_utterances(utterances: DataFrame, jaccard: float | None) -> Outcome
         F.col("utterance_id").alias("dialogue_id"), F.lit("").alias("movie_id"), F.array("utterance").alias("texts")
     )
     near = NearDuplicates(jaccard=jaccard)
-    found = duplicates(keyed, exact=True, near=near, persist=cached)
+    found = duplicates(keyed, exact_copies(keyed), near, cached)
     found = found.withColumnRenamed("dialogue_id", "utterance_id").persist()
     lost = dropped_columns("utterance", "utterance_id", F.col("reason"), 1, F.concat_ws(": ", "detail", "utterance"))
     dropped = found.join(utterances.select("utterance_id", "utterance"), "utterance_id").select(*lost)

@@ -1,5 +1,6 @@
 """The rows of a large table that belong to a batch, or that are new, without a shuffle or a read of the rest."""
 
+import math
 from collections.abc import Iterable, Sequence
 from functools import reduce
 from operator import or_
@@ -12,8 +13,9 @@ from pyspark.sql import functions as F
 
 MOST_NAMED = 5_000
 """Values of a batch that are named in a filter; of more, the table is read whole."""
-MOST_COMPARED = 100
-"""Values of a batch that are compared one by one with the statistics of a table's stored files."""
+MOST_RANGES = 16
+"""Ranges of a batch's values that are compared with the statistics of a table's stored files; 80 conditions are more
+than Java compiles."""
 MOST_FILES = 16
 """Stored files of a table that are read whole: to look which of them have the rows takes longer."""
 STORED = "_metadata.file_path"
@@ -75,12 +77,13 @@ def _stored_in(rows: DataFrame, files: Iterable[str]) -> DataFrame:
 def is_one_of(column: str, values: Sequence[str]) -> Column:
     """Return the condition that a column has one of some values.
 
-    Delta compares the value of an equality with the least and the greatest one of each stored file. Of a list it
-    compares the range alone, so that values from the whole corpus leave no file out.
+    Of a list, Delta compares the range alone with the least and the greatest value of each stored file, so that values
+    from the whole corpus would leave no file out. So neighbouring values share a list.
     """
-    if 0 < len(values) <= MOST_COMPARED:
-        return reduce(or_, (F.col(column) == value for value in values))
-    return F.col(column).isin(list(values))
+    named = sorted(values)
+    size = max(1, math.ceil(len(named) / MOST_RANGES))
+    lists = [named[start : start + size] for start in range(0, len(named), size)] or [[]]
+    return reduce(or_, (F.col(column).isin(one) for one in lists))
 
 
 def is_named(batch: DataFrame) -> bool:

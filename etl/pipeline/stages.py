@@ -83,6 +83,7 @@ class Incremental:
             which deletes them and works on their units again.
         row_by_row: whether each row of the first input makes its units by itself, whatever the other rows are. Where
             that input has only gained rows since the last run, the units of those alone are looked at.
+        beside: whether the function gets a batch's units before all inputs, as in PLANNED, not for the first.
         together: a column of ``prepare``; units of one value are in one batch. None: each is by itself.
         rate: what one core processes in a minute with these models, in place of ``cost_per_minute``.
         name: the units' plural name; None: that of the stage's account.
@@ -96,6 +97,7 @@ class Incremental:
     unanswered: str | None = None
     failed: str | None = None
     row_by_row: bool = False
+    beside: bool = False
     together: str | None = None
     rate: Callable[[Mapping[str, ResolvedModel]], float] | None = None
     name: str | None = None

@@ -6,10 +6,9 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from etl.common.columns import with_columns_once
-from etl.common.corpus_duplicates import corpus_duplicates
-from etl.common.near_duplicates import NearDuplicates, duplicates
 from etl.common.text_comparison import normalised
 from etl.pipeline.outcome import Outcome, dropped_columns
+from etl.pipeline.tables.ops import WORK_VERSION
 from etl.subtitles import turn_rules as rule
 from etl.subtitles.certain_spans import SPAN, certainty_of, with_spans
 from etl.subtitles.cleaning_words import CleaningWords
@@ -205,22 +204,21 @@ def judge_dialogues(judged: DataFrame, rules: CleaningSettings, words: CleaningW
     return with_columns_once(step, profane=profane, reason=reason, detail=detail).drop("profane_word")
 
 
-def clean_dialogues(
+def filter_dialogues(
     dialogues: DataFrame,
     rules: CleaningSettings,
     words: CleaningWords,
     silence_seconds: float = 5.0,
     persist: Callable[[DataFrame], DataFrame] = lambda frame: frame,
 ) -> Outcome:
-    """Clean dialogues by every rule of EDOS 3.1 and record why each turn and dialogue is removed.
+    """Clean dialogues by every rule of EDOS 3.1 but duplicates, and record why each turn and dialogue is removed.
 
     The rules apply in this order: films (genres, silent films, narration); character names; the turn rules in the
     paper's order (only a name, repeated, "previously on", length, letters, repetitive tokens), then ours (songs,
-    credits, quotations, second speakers, uncertain turns); frequent turns; ``min_turns``; profanity; duplicates;
-    near-duplicates. All turns after a removed one are removed with it, or, with ``keep_after_removed``, each run
-    of turns between removed ones is judged as a dialogue of its own. With ``min_certainty``, the spans of what is
-    left that are worth most become dialogues before ``min_turns`` is asked. With
-    ``corpus_duplicates``, near-duplicates of other films go last.
+    credits, quotations, second speakers, uncertain turns); frequent turns; ``min_turns``; profanity. All turns after a
+    removed one are removed with it, or, with ``keep_after_removed``, each run of turns between removed ones is judged
+    as a dialogue of its own. With ``min_certainty``, the spans of what is left that are worth most become dialogues
+    before ``min_turns`` is asked.
 
     Args:
         dialogues: the columns of ``subtitles.dialogues``.
@@ -230,12 +228,12 @@ def clean_dialogues(
         persist: called on the frames that are read several times.
 
     Returns:
-        Outcome of ``subtitles.clean_dialogues``. Ledger: unit ``turn`` (id ``<dialogue_id>/<index>``, units 1)
-        and unit ``dialogue`` (units: its remaining turns); units ``part`` (what is cut from a turn that stays, id
-        ``<dialogue_id>/<index>#<reason>``) and ``band`` are notes without units. Turns in =
-        turns out + units; dialogues in, with those that removed turns and spans cut, = dialogues out + rows of unit
-        ``dialogue``.
+        Outcome of ``subtitles.filtered_dialogues``. Ledger: unit ``turn`` (id ``<dialogue_id>/<index>``, units 1)
+        and unit ``dialogue`` (units: its remaining turns); unit ``part`` (what is cut from a turn that stays, id
+        ``<dialogue_id>/<index>#<reason>``) is a note without units. Turns in = turns out + units; dialogues in, with
+        those that removed turns and spans cut, = dialogues out + rows of unit ``dialogue``.
     """
+    dialogues = dialogues.drop(WORK_VERSION)
     known = dialogues.columns
     none = {name: F.lit(None).cast(kind) for name, kind in OF_TURNS.items() if name not in known}
     dialogues = dialogues.withColumns(none) if none else dialogues
@@ -252,50 +250,26 @@ def clean_dialogues(
     turns_judged = with_columns_once(turns_judged, certainty=certainty_of(F.col("places")))
     turns_judged = with_columns_once(turns_judged, **of_kept_turns)
     judged = persist(judge_dialogues(turns_judged, rules, words))
-    rows = judged.filter(F.col("reason").isNull())
     turn_id = F.concat_ws("/", "raw_dialogue_id", F.col("turn").cast("string"))
-    turns = judged.select("raw_dialogue_id", F.inline("removed"))
+    turns = judged.select("source_path", "raw_dialogue_id", F.inline("removed"))
     excluded = films.filter(F.col("film_reason").isNotNull())
     part = F.endswith(F.col("reason"), F.lit(IN_TURN))
     unit, name = F.when(part, "part").otherwise("turn"), F.when(part, F.concat(F.lit("#"), "reason")).otherwise("")
     row = dropped_columns(unit, F.concat(turn_id, name), F.col("reason"), F.when(part, 0).otherwise(1), F.col("detail"))
-    dropped = turns.select(*row).unionByName(
-        excluded.select(
-            *dropped_columns("dialogue", "dialogue_id", F.col("film_reason"), F.size("turns"), F.col("film_detail"))
-        )
+    excluded_row = dropped_columns(
+        "dialogue", "dialogue_id", F.col("film_reason"), F.size("turns"), F.col("film_detail")
     )
-    rows, repeated = _without_duplicates(rows, rules, persist)
-    dropped = dropped.unionByName(repeated) if repeated is not None else dropped
-    rejected = judged.filter(F.col("reason").isNotNull()).withColumn("size", F.size("turns"))
-    dropped = dropped.unionByName(_dropped_dialogues(rejected))
+    rejected = judged.filter(F.col("reason").isNotNull())
+    rejected_row = dropped_columns("dialogue", "dialogue_id", F.col("reason"), F.size("turns"), F.col("detail"))
+    work_key = F.col("source_path").alias("work_key")
+    dropped = (
+        turns.select(*row, work_key)
+        .unionByName(excluded.select(*excluded_row, work_key))
+        .unionByName(rejected.select(*rejected_row, work_key))
+    )
+    rows = judged.filter(F.col("reason").isNull())
     return Outcome(rows=rows.select(*dialogues.columns, "profane", "raw_dialogue_id", "certainty"), dropped=dropped)
 
 
 def _of_places(name: str) -> Column:
     return F.transform("places", lambda place: F.get(name, place))
-
-
-def _without_duplicates(
-    rows: DataFrame, rules: CleaningSettings, persist: Callable[[DataFrame], DataFrame]
-) -> tuple[DataFrame, DataFrame | None]:
-    """Return the dialogues that repeat no other, and ledger rows of the others (EDOS 1: duplicates removed)."""
-    near = NearDuplicates(jaccard=rules.near_duplicate_jaccard) if rules.near_duplicates else None
-    sizes = rows.select("dialogue_id", F.size("turns").alias("size"))
-    texts = rows.select("dialogue_id", "movie_id", F.col("turns")["text"].alias("texts"))
-    dropped = None
-    if rules.exact_duplicates or near is not None:
-        copies = persist(duplicates(texts, rules.exact_duplicates, near, persist))
-        dropped = _dropped_dialogues(copies.join(sizes, "dialogue_id"))
-        rows, texts = (frame.join(copies, "dialogue_id", "left_anti") for frame in (rows, texts))
-    if rules.corpus_duplicates:
-        anywhere = NearDuplicates(jaccard=rules.near_duplicate_jaccard)
-        found, crowded = corpus_duplicates(texts, anywhere, persist)
-        copies = persist(found)
-        further = _dropped_dialogues(copies.join(sizes, "dialogue_id")).unionByName(crowded)
-        dropped = further if dropped is None else dropped.unionByName(further)
-        rows = rows.join(copies, "dialogue_id", "left_anti")
-    return rows, dropped
-
-
-def _dropped_dialogues(rows: DataFrame) -> DataFrame:
-    return rows.select(*dropped_columns("dialogue", "dialogue_id", F.col("reason"), F.col("size"), F.col("detail")))

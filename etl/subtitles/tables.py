@@ -131,15 +131,27 @@ DIALOGUES = Table(
     ("dialogue_id",),
 )
 
-CLEAN_DIALOGUES = Table(
-    "subtitles.clean_dialogues",
-    "One dialogue after every cleaning rule of EDOS 3.1.",
+_CLEANED = (
     _DIALOGUE
     + """,
     profane boolean COMMENT 'some turn has a word of the profanity list',
     raw_dialogue_id string COMMENT 'dialogue_id in subtitles.dialogues that it is a part of',
-    certainty float COMMENT 'probability that all its borders are right, before its first turn and after its last too'
-    """,
+    certainty float COMMENT 'probability that all its borders are right, before its first turn and after its last too',
+    work_version bigint
+    """
+)
+
+FILTERED_DIALOGUES = Table(
+    "subtitles.filtered_dialogues",
+    "One dialogue that the cleaning rules leave of its film, before those that repeat another go (EDOS 3.1).",
+    _CLEANED,
+    ("dialogue_id",),
+)
+
+CLEAN_DIALOGUES = Table(
+    "subtitles.clean_dialogues",
+    "One dialogue after every cleaning rule of EDOS 3.1.",
+    _CLEANED,
     ("dialogue_id",),
 )
 
@@ -155,5 +167,5 @@ GAPS = Table(
     {"pairs_not_negative": "pairs >= 0"},
 )
 
-OF_SETS = (CLEAN_DIALOGUES.name,)
+OF_SETS = (FILTERED_DIALOGUES.name, CLEAN_DIALOGUES.name)
 """Tables of which each set has its own."""

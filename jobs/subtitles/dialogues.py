@@ -6,16 +6,25 @@ from pyspark.sql import DataFrame
 
 from etl.pipeline import At, FromFiles, Incremental, RowAccounting, StageRun, Units, stage
 from etl.pipeline.outcome import Outcome
+from etl.pipeline.rows_among import rows_among
 from etl.pipeline.spark_api import cached
 from etl.pipeline.tables.ops import WORK_VERSION
 from etl.subtitles import cleaning as cleaning_stage
+from etl.subtitles import film_versions, turn_scoring
 from etl.subtitles import published_pool as published
-from etl.subtitles import turn_scoring
 from etl.subtitles.cleaning_words import cleaning_words
 from etl.subtitles.dialogues import dialogues_between_silences
 from etl.subtitles.gaps import IN_SENTENCE, count_pairs, gap_histogram
 from etl.subtitles.settings import CleaningSettings, TurnRules
-from etl.subtitles.tables import CHOSEN_UPLOADS, CLEAN_DIALOGUES, DIALOGUES, FILES, GAPS, TURN_SCORES
+from etl.subtitles.tables import (
+    CHOSEN_UPLOADS,
+    CLEAN_DIALOGUES,
+    DIALOGUES,
+    FILES,
+    FILTERED_DIALOGUES,
+    GAPS,
+    TURN_SCORES,
+)
 from etl.subtitles.turns import turns_of
 
 Languages = Annotated[tuple[str, ...], At("subtitles.languages")]
@@ -70,6 +79,44 @@ def segment_dialogues(chosen: DataFrame, files: DataFrame, turn_scores: DataFram
     return dialogues_between_silences(turns, rules.silence_seconds)
 
 
+WORD_LISTS = (
+    "not_names.txt",
+    "profanity.txt",
+    "address_words.txt",
+    "function_words.txt",
+    "languages/*",
+    "credit_patterns.yaml",
+)
+
+
+def _films(dialogues: DataFrame, cleaning: CleaningSettings) -> DataFrame:
+    """Return the films to clean; a limit on how often one text is a turn compares them all."""
+    return film_versions.films_of(dialogues, together=cleaning.max_turn_frequency is not None)
+
+
+@stage(
+    reads=(DIALOGUES,),
+    writes=FILTERED_DIALOGUES,
+    incremental=Incremental(
+        "source_path", "sum(turns)", 60_000, prepare=_films, units=Units.VERSIONED, beside=True, name="files"
+    ),
+    units=RowAccounting("turns", "sum(turns)", "sum(size(turns))"),
+    resources=WORD_LISTS,
+)
+def filter_dialogues(
+    films: DataFrame,
+    dialogues: DataFrame,
+    cleaning: CleaningSettings,
+    languages: Languages,
+    silence_seconds: SilenceSeconds,
+) -> Outcome:
+    """Clean each film: names, repetitions, lengths, letters, songs, credits, documentaries (EDOS 3.1)."""
+    rows = cached(rows_among(dialogues, "source_path", films))
+    words = cleaning_words(languages)
+    outcome = cleaning_stage.filter_dialogues(rows, cleaning, words, silence_seconds, cached)
+    return film_versions.with_emptied_films(outcome, films)
+
+
 def published_pool(
     paths: Annotated[tuple[str, ...], At("subtitles.published_dialogues")], languages: Languages, run: StageRun
 ) -> Outcome:
@@ -78,23 +125,23 @@ def published_pool(
 
 
 @stage(
-    reads=(DIALOGUES,),
+    reads=(FILTERED_DIALOGUES,),
     writes=CLEAN_DIALOGUES,
-    from_files=FromFiles(published.SETTING, published_pool, RowAccounting("turns", rows_out="sum(size(turns))")),
-    units=RowAccounting("turns", "sum(size(turns))", "sum(size(turns))"),
-    version=15,
-    resources=(
-        "not_names.txt",
-        "profanity.txt",
-        "address_words.txt",
-        "function_words.txt",
-        "languages/*",
-        "credit_patterns.yaml",
+    incremental=Incremental(
+        "source_path",
+        "sum(turns)",
+        120_000,
+        prepare=film_versions.films_with_copies,
+        units=Units.VERSIONED,
+        beside=True,
+        name="files",
     ),
+    from_files=FromFiles(published.SETTING, published_pool, RowAccounting("turns", rows_out="sum(size(turns))")),
+    units=RowAccounting("turns", "sum(turns)", "sum(size(turns))"),
+    version=16,
+    resources=WORD_LISTS,
 )
-def clean_dialogues(
-    dialogues: DataFrame, cleaning: CleaningSettings, languages: Languages, silence_seconds: SilenceSeconds
-) -> Outcome:
-    """Clean the dialogues: names, repetitions, lengths, letters, credits, documentaries, duplicates (EDOS 3.1)."""
-    words = cleaning_words(languages)
-    return cleaning_stage.clean_dialogues(dialogues, cleaning, words, silence_seconds, cached)
+def clean_dialogues(films: DataFrame, filtered: DataFrame, cleaning: CleaningSettings) -> Outcome:
+    """Remove the dialogues that repeat another, of any film or, nearly, of their own (EDOS 3.1)."""
+    outcome = film_versions.without_duplicates(films, filtered, cleaning, cached)
+    return film_versions.with_emptied_films(outcome, films)

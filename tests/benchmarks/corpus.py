@@ -34,7 +34,7 @@ from tests.benchmarks.harness import REPOSITORY, Progress, Result, Row, argument
 from tests.benchmarks.pipeline import Copier, segmenter, settings_of
 from tests.benchmarks.processes import Use, Watch
 
-KILLED = ("ingest_subtitles", "score_turns", "clean_dialogues")
+KILLED = ("ingest_subtitles", "score_turns", "filter_dialogues")
 ACCOUNTED = ("subtitles/files", "subtitles/quarantine")
 PACKED = 5_000
 """Files in a zip."""

@@ -20,7 +20,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from pyspark.sql import SparkSession
 
-from etl.common.near_duplicates import NearDuplicates, duplicates
+from etl.common.near_duplicates import NearDuplicates, duplicates, exact_copies
 from tests.benchmarks.corpora import film_windows
 from tests.benchmarks.harness import Progress, Result, Row, alternate, arguments, hand_in, without_slowing_variables
 from tests.benchmarks.sessions import cores, local_session
@@ -82,11 +82,12 @@ def by_us(spark: SparkSession, source: Path, target: Path, near: NearDuplicates)
     rows = spark.read.parquet(str(source)).selectExpr(
         "lpad(CAST(id AS string), 9, '0') AS dialogue_id", "'one' AS movie_id", "array(text) AS texts"
     )
-    duplicates(rows, True, near, lambda frame: frame.persist()).write.mode("overwrite").parquet(str(target))
+    found = duplicates(rows, exact_copies(rows), near, lambda frame: frame.persist())
+    found.write.mode("overwrite").parquet(str(target))
     spark.catalog.clearCache()
-    found = pq.read_table(target, columns=["dialogue_id", "detail"]).to_pylist()
+    pairs = pq.read_table(target, columns=["dialogue_id", "detail"]).to_pylist()
     # "same text as <id>", "like <id>, Jaccard <share>"
-    return [(int(row["dialogue_id"]), int(re.findall(r"\d{9}", row["detail"])[0])) for row in found]
+    return [(int(row["dialogue_id"]), int(re.findall(r"\d{9}", row["detail"])[0])) for row in pairs]
 
 
 def by_datatrove(source: Path, target: Path, near: NearDuplicates) -> list[Pair]:

@@ -33,6 +33,7 @@ STAGES = (
     "lemmatize_words",
     "score_turns",
     "segment_dialogues",
+    "filter_dialogues",
     LAST,
 )
 COMPARED = (
@@ -43,6 +44,7 @@ COMPARED = (
     "subtitles.lemmas",
     "subtitles.turn_scores",
     "subtitles.dialogues",
+    "subtitles.filtered_dialogues",
     "subtitles.clean_dialogues",
     "ops.dropped",
 )

@@ -12,13 +12,13 @@ from etl.pipeline.outcome import Outcome
 from etl.pipeline.spark_api import cached
 from etl.pipeline.tables.model import Table
 from etl.pipeline.tables.ops import DROPPED
-from etl.subtitles.cleaning import clean_dialogues
 from etl.subtitles.cleaning_words import cleaning_words
 from etl.subtitles.dialogues import dialogues_between_silences
 from etl.subtitles.settings import CleaningSettings
 from etl.subtitles.tables import CLEAN_DIALOGUES, DIALOGUES, FILES, TURN_SCORES
 from etl.subtitles.turns import turns_of
 from tests.frames import computed
+from tests.subtitles.cleaned import clean_dialogues
 
 # text, block, start, end, the model's score that a turn starts here
 SENTENCES = (

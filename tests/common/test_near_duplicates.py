@@ -12,6 +12,7 @@ from etl.common.near_duplicates import (
     candidate_pairs,
     dialogue_words,
     duplicates,
+    exact_copies,
     minhash_bands,
     near_duplicate_pairs,
     shingles,
@@ -57,7 +58,8 @@ def exact_jaccard(left: list[str], right: list[str]) -> float:
 def test_duplicates_and_near_duplicates_and_what_is_neither(spark: SparkSession, partitions: int) -> None:
     near = NearDuplicates(jaccard=0.7)
     frame = duplicate_frame(spark, TEXTS).repartition(partitions, "texts")
-    found = {row["dialogue_id"]: (row["reason"], row["detail"]) for row in duplicates(frame, True, near).collect()}
+    rows = duplicates(frame, exact_copies(frame), near).collect()
+    found = {row["dialogue_id"]: (row["reason"], row["detail"]) for row in rows}
     alike = round(exact_jaccard(LONG, CHANGED), 4)
     assert alike > 0.7
     assert found == {
@@ -79,7 +81,8 @@ def test_duplicates_and_near_duplicates_and_what_is_neither(spark: SparkSession,
 )
 def test_each_kind_alone(spark: SparkSession, exact: bool, jaccard: float | None, expected: set[str]) -> None:
     near = None if jaccard is None else NearDuplicates(jaccard=jaccard)
-    found = duplicates(duplicate_frame(spark, TEXTS), exact, near)
+    frame = duplicate_frame(spark, TEXTS)
+    found = duplicates(frame, exact_copies(frame) if exact else None, near)
     assert {row["dialogue_id"] for row in found.collect()} == expected
 
 
@@ -90,9 +93,9 @@ def test_of_a_chain_only_what_has_no_earlier_near_duplicate_stays(spark: SparkSe
     assert exact_jaccard(CHANGED, CHANGED_AGAIN) >= threshold
     assert exact_jaccard(LONG, CHANGED_AGAIN) < threshold
     near = NearDuplicates(jaccard=threshold, bands=40, rows=2)
-    found = {
-        row["dialogue_id"]: row["detail"] for row in duplicates(duplicate_frame(spark, chain), True, near).collect()
-    }
+    frame = duplicate_frame(spark, chain)
+    rows = duplicates(frame, exact_copies(frame), near).collect()
+    found = {row["dialogue_id"]: row["detail"] for row in rows}
     assert {name: detail.split(",")[0] for name, detail in found.items()} == {
         "2-0": "like 1-0",
         "3-0": "like 2-0",
@@ -126,7 +129,7 @@ def test_a_crowded_bucket_costs_linear_pairs_and_still_leaves_one(spark: SparkSe
     near = NearDuplicates(bucket_limit=10)
     frame = duplicate_frame(spark, texts)
     assert candidate_pairs(shingled_frame(frame), near).count() <= 100 * 10
-    found = {row["dialogue_id"] for row in duplicates(frame, False, near).collect()}
+    found = {row["dialogue_id"] for row in duplicates(frame, None, near).collect()}
     assert set(texts) - found == {"0000-0"}
 
 

@@ -68,7 +68,7 @@ def made(spark: SparkSession) -> tuple[DataFrame, DataFrame, DataFrame]:
     turns = turns_of(scored, explicit_marks=True, silence_ends_turn_ms=5_000)
     dialogues = dialogues_between_silences(turns, 5.0).rows
     clean = judge_turns(dialogues, RULES, WORDS).selectExpr(
-        *CLEAN_DIALOGUES.columns[:-3], "false AS profane", "raw_dialogue_id", "0.9F AS certainty"
+        *CLEAN_DIALOGUES.columns[:-4], "false AS profane", "raw_dialogue_id", "0.9F AS certainty"
     )
     clean = computed(clean)
     finished = clean.selectExpr(

@@ -59,12 +59,13 @@ def test_few_values_are_looked_for_in_the_stored_files_that_may_have_them(
 ) -> None:
     for case, numbers, most, read in (
         ("far apart", [3, 21], 2, 2),
-        ("by the range", [3, 21], 0, 10),
-        ("neighbours", [0, 1, 39], 100, 2),
-        ("none there", [99], 100, 0),
-        ("no values", [], 100, 0),
+        ("by the range", [3, 21], 1, 10),
+        ("neighbours", [0, 1, 39], 16, 2),
+        ("pairs of neighbours", [0, 1, 38, 39], 2, 2),
+        ("none there", [99], 16, 0),
+        ("no values", [], 16, 0),
     ):
-        monkeypatch.setattr(module, "MOST_COMPARED", most)
+        monkeypatch.setattr(module, "MOST_RANGES", most)
         found = stored.where(module.is_one_of("source_path", [f"film {n:02d}.xml" for n in numbers]))
         assert paths(found) == [f"film {n:02d}.xml" for n in numbers if n < 40], case
         assert len(found.inputFiles()) == read, case

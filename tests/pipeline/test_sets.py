@@ -73,7 +73,7 @@ def label_weakly(context: PipelineContext) -> None:
 
 
 def made(spark: SparkSession, settings: Settings) -> None:
-    run_stages(spark, settings, stages("clean_dialogues"), [])
+    run_stages(spark, settings, stages("filter_dialogues", "clean_dialogues"), [])
     label_weakly(PipelineContext(spark, settings))
     run_stages(spark, settings, stages("select_emotional"), [])
 
@@ -122,7 +122,11 @@ def test_a_set_has_its_own_ledger_and_log(spark: SparkSession, root: Path) -> No
     plain, short = (Lakehouse(spark, settings_of(root, *one).lakehouse) for one in ((), SHORT))
     assert {row.reason for row in plain.read(DROPPED).where("stage = 'select_emotional'").collect()} == set()
     assert {row.reason for row in short.read(DROPPED).where("stage = 'select_emotional'").collect()} == {"below_top_n"}
-    assert {row.stage for row in short.read(STAGE_RUNS).collect()} == {"clean_dialogues", "select_emotional"}
+    assert {row.stage for row in short.read(STAGE_RUNS).collect()} == {
+        "filter_dialogues",
+        "clean_dialogues",
+        "select_emotional",
+    }
     assert plain.sets() == ["short"]
 
 
@@ -172,7 +176,7 @@ def test_the_plain_names_of_a_session_of_the_set_are_the_sets(spark: SparkSessio
 def test_nothing_is_left_to_do_for_either(spark: SparkSession, root: Path) -> None:
     for one in ((), SHORT):
         context = PipelineContext(spark, settings_of(root, *one))
-        for stage in stages("clean_dialogues", "select_emotional"):
+        for stage in stages("filter_dialogues", "clean_dialogues", "select_emotional"):
             assert context.of(stage).plan(stage).why is None, stage.name
 
 

@@ -10,10 +10,10 @@ from pyspark.sql import SparkSession
 from etl.common.dialogue_content import Said, span_worth
 from etl.pipeline.spark_api import cached
 from etl.subtitles.certain_spans import worthiest_spans
-from etl.subtitles.cleaning import clean_dialogues
 from etl.subtitles.cleaning_words import cleaning_words
 from etl.subtitles.settings import CleaningSettings
 from etl.subtitles.tables import DIALOGUES
+from tests.subtitles.cleaned import clean_dialogues
 
 WORDS = frozenset(cleaning_words().function_words)
 APART = dict.fromkeys(

@@ -7,11 +7,11 @@ from pyspark.sql.types import StructType
 
 from etl.pipeline.outcome import Outcome
 from etl.pipeline.spark_api import cached
-from etl.subtitles.cleaning import clean_dialogues
 from etl.subtitles.cleaning_words import cleaning_words
 from etl.subtitles.settings import CleaningSettings
 from etl.subtitles.tables import DIALOGUES
 from tests.frames import outcome_computed
+from tests.subtitles.cleaned import clean_dialogues
 from tests.subtitles.counts import count_turns
 from udfs.vocabulary import count_words
 

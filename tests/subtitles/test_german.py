@@ -7,7 +7,6 @@ from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
 from conf.wordlists import words_in_languages
-from etl.subtitles.cleaning import clean_dialogues
 from etl.subtitles.cleaning_words import CleaningWords, cleaning_words, credit_patterns
 from etl.subtitles.dialogues import dialogues_between_silences
 from etl.subtitles.ingest import ingest_subtitles
@@ -15,6 +14,7 @@ from etl.subtitles.manifest import find_subtitles
 from etl.subtitles.settings import CleaningSettings
 from etl.subtitles.turn_rules import turn_fault
 from etl.subtitles.turns import turns_of
+from tests.subtitles.cleaned import clean_dialogues
 
 GERMAN = cleaning_words(("de",))
 FILM = """1

@@ -12,13 +12,13 @@ import pytest
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
-from etl.subtitles.cleaning import clean_dialogues
 from etl.subtitles.cleaning_words import cleaning_words
 from etl.subtitles.dialogues import dialogues_between_silences
 from etl.subtitles.ingest import ingest_subtitles
 from etl.subtitles.manifest import find_subtitles
 from etl.subtitles.settings import CleaningSettings
 from etl.subtitles.turns import turns_of
+from tests.subtitles.cleaned import clean_dialogues
 from tests.udfs.opus.subtitle_files import xml_file
 
 pytestmark = pytest.mark.slow

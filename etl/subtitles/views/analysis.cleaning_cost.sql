@@ -9,7 +9,7 @@
 WITH gone AS (
   SELECT unit, split_part(id, '/', 1) AS dialogue_id, units, reason = 'after_removed_turn' AS follows,
          CASE WHEN reason = 'after_removed_turn' THEN regexp_extract(detail, 'went: (.*)$', 1) ELSE reason END AS rule
-  FROM ops.dropped WHERE stage = 'clean_dialogues' AND unit IN ('turn', 'dialogue')
+  FROM ops.dropped WHERE stage IN ('filter_dialogues', 'clean_dialogues') AND unit IN ('turn', 'dialogue')
 )
 SELECT rule,
        sum(CASE WHEN unit = 'turn' AND NOT follows THEN units ELSE 0 END) AS turns,
