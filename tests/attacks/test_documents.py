@@ -37,6 +37,7 @@ WORDS = {
     "attribute_in_a_tail": b'<w id="1.1">So</w> alternative="no"<w id="1.2">it</w>',
     "attribute_in_a_word": b'<w id="1.1"> alternative="no"</w>',
     "attribute_in_a_word_after_a_blank": b'<w id="1.1">A alternative="no"</w>',
+    "attribute_in_a_word_with_a_form": b'<w id="1.1" alternative="so"> initial=x</w>',
     "single_quotes": b"<w id=\"1.1\" alternative='so'>SO</w>",
     "single_quotes_in_double": b'<w id="1.1" alternative="\'">SO</w>',
     "within_single_quotes": b"<w id='a alternative=\"x\"'>SO</w>",

@@ -147,9 +147,9 @@ def cut_regular(data: bytes, truecase: bool) -> Cut | None:
     if truecased is None:
         return None
     quirks["word_truecased"] = truecased
-    # Between the tags, but for words, is no room for an attribute.
+    # Between the tags is no room for an attribute, but in a word that its truecased form replaces.
     between = (opens[1:] - closes[:-1])[kinds[:-1] != _W]
-    has_room = (between > len(_SHORTEST_ATTRIBUTE)).any()
+    has_room = truecased > 0 or (between > len(_SHORTEST_ATTRIBUTE)).any()
     outside = (data[: start + opens[0]], data[start + closes[-1] :])
     quirks += attribute_quirks(data if has_room else b"".join([*outside, *written]))
     texts = _texts(body, begins, ends, tags.words_before[opened], tags.words_before[closed])
