@@ -14,10 +14,12 @@ from conf.errors import InputError
 from etl.pipeline.outcome import DROPPED_DDL, DroppedRow, LocalOutcome, Outcome
 from udfs.file_mapper import LINES, LINES_DDL, FileMapper, json_lines_in
 from udfs.labelled_files import columns_of, rows_of
-from udfs.text_files import Row
+from udfs.text_files import Row, shown
 
 ROWS = (".csv", ".csv.gz", ".json", ".json.gz", ".jsonl", ".jsonl.gz", ".ndjson", ".ndjson.gz")
 """The endings of files of rows with named columns."""
+_MOST_NAMED = 5
+"""Files that a message names at most."""
 
 
 @dataclass(frozen=True)
@@ -226,12 +228,10 @@ def usable_files(paths: Sequence[str], columns: Collection[str], setting: str) -
     headers = {name: _header(name, path, columns) for name, path in files.paths.items()}
     bad = [(name, row.fault or "", row.detail) for name, row in headers.items() if row.fault is not None]
     if len(bad) == len(files):
-        name, reason, detail = bad[0]
-        raise InputError(
-            f"{setting}: no file has the columns {', '.join(columns)}; {name}: {reason}: {detail}"
-            if columns
-            else f"{setting}: no file can be read; {name}: {reason}: {detail}"
-        )
+        what = f"has the columns {', '.join(columns)}" if columns else "can be read"
+        each = [f"{shown(name)}: {reason}: {detail}" for name, reason, detail in bad[:_MOST_NAMED]]
+        more = [f"and {len(bad) - _MOST_NAMED:,} more"] if len(bad) > _MOST_NAMED else []
+        raise InputError("; ".join([f"{setting}: no file {what}", *each, *more]))
     fit = {name: path for name, path in files.paths.items() if headers[name].fault is None}
     return NamedFiles(fit, (*files.skipped, *bad))
 

@@ -4,6 +4,7 @@ import csv
 import gzip
 import io
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ from pyspark.sql import SparkSession
 
 from conf.errors import InputError
 from conf.settings import load_settings
+from etl.common.labelled_files import usable_files
 from etl.edos.tables import ANSWERS
 from etl.edos.votes import VOTE_COLUMNS
 from etl.pipeline.planner import PipelineContext
@@ -116,6 +118,18 @@ def test_nothing_of_use_is_a_wrong_setting(
     with pytest.raises(InputError, match=message) as error:
         called(collect_annotations, stage_run(spark, settings), settings, spark.createDataFrame([], ANSWERS.schema))
     assert "\n" not in str(error.value)
+
+
+def test_all_refused_files_are_named_in_one_line(tmp_path: Path) -> None:
+    for number in range(6):
+        (tmp_path / f"v\n{number}.csv").write_text("Index;DialogID\n1;2\n" if number else "", "utf-8")
+    with pytest.raises(InputError) as error:
+        usable_files([str(tmp_path)], VOTE_COLUMNS, "edos.crowd_votes")
+    message = str(error.value)
+    found = re.findall(r"v (\d)\.csv: (\w+): ", message)
+    assert found == [("0", "no_header"), *((str(n), "no_column") for n in range(1, 5))]
+    assert message.endswith("; and 1 more")
+    assert "\n" not in message
 
 
 def test_the_columns_are_those_of_the_released_file() -> None:
