@@ -35,7 +35,7 @@ def no_genre(genres: Column) -> Column:
 
 
 def film_facts(dialogues: DataFrame, address_words: Sequence[str], *, vocabulary: bool = False) -> DataFrame:
-    """Return each film's genres, year and language, and count its dialogues, turns, tokens and what they hold.
+    """Return each film's genres, year and language, and count its dialogues, turns, sentences and what they hold.
 
     Args:
         dialogues: the columns of ``subtitles.dialogues``.
@@ -43,9 +43,9 @@ def film_facts(dialogues: DataFrame, address_words: Sequence[str], *, vocabulary
         vocabulary: whether words are looked up in a dictionary, which takes Python workers; otherwise 0 are unknown.
 
     Returns:
-        source_path, genres, year, language; the numbers of dialogues, turns, tokens, addresses (tokens that are address
-        words), questions, unended (turns that end in a letter or digit), small_words (tokens in small letters) and
-        unknown_words (those that the dictionary lacks).
+        source_path, genres, year, language; the numbers of dialogues, turns, sentences, tokens, addresses (tokens that
+        are address words), questions, unended (turns that end in a letter or digit), small_words (tokens in small
+        letters) and unknown_words (those that the dictionary lacks).
     """
     about = ("genres", "year", "language")
     texts = F.col("turns")["text"]
@@ -57,16 +57,21 @@ def film_facts(dialogues: DataFrame, address_words: Sequence[str], *, vocabulary
         "source_path",
         *about,
         F.size("turns").alias("turns"),
+        F.aggregate("turns", F.lit(0), _add_sentences).alias("sentences"),
         F.size(tokens).alias("tokens"),
         F.size(F.filter(tokens, lambda token: token.isin(*address_words))).alias("addresses"),
         F.size(asks).alias("questions"),
         F.size(unended).alias("unended"),
         (small_words(whole) if vocabulary else _no_words()).alias("counted"),
     ).select("*", "counted.*")
-    counts = ("turns", "tokens", "addresses", "questions", "unended", "small_words", "unknown_words")
+    counts = ("turns", "sentences", "tokens", "addresses", "questions", "unended", "small_words", "unknown_words")
     sums = (F.sum(name).alias(name) for name in counts)
     firsts = (F.first(name, ignorenulls=True).alias(name) for name in about)
     return counted.groupBy("source_path").agg(*firsts, F.count("*").alias("dialogues"), *sums)
+
+
+def _add_sentences(count: Column, turn: Column) -> Column:
+    return count + turn["sentence_last"] - turn["sentence_first"] + 1
 
 
 def _no_words() -> Column:
@@ -84,7 +89,8 @@ def film_fault(rules: CleaningSettings) -> Column:
     5 to 13 %) or no question in 20 turns or more (narration, lyrics). For English films.
     ``broken_words``: more unknown words than dialect has ("S hou ld we"), or another language; of 84 films of a sample
     one has 14 %, the others up to 5 %. For English films, as ``no_end_marks``.
-    ``no_end_marks``: the turns end without ".", "?" or another mark, so that their ends are not known.
+    ``no_end_marks``: the turns end without ".", "?" or another mark, so that their ends are not known. All sentences of
+    such a film may be one turn.
     """
     mean_turns = F.col("turns") / F.col("dialogues")
     turns_detail = F.concat(
@@ -107,7 +113,7 @@ def film_fault(rules: CleaningSettings) -> Column:
         share = _share("unended", "turns")
         found.append(
             (
-                (share > rules.max_unended_turns) & english & enough,
+                (share > rules.max_unended_turns) & english & (F.col("sentences") >= FEWEST_TURNS),
                 "no_end_marks",
                 _share_detail(share, "unended turns"),
             )

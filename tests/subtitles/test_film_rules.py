@@ -77,6 +77,13 @@ def film_of(name: str, year: int | None, texts: list[str], language: str = "en")
     return film(name, ["Drama"], year, dialogues, language)  # type: ignore[arg-type]
 
 
+def joined_film() -> list[tuple[object, ...]]:
+    """A film whose 60 sentences without end marks are one turn."""
+    said = " ".join(text.format(n=n) for n in range(30) for text in UNENDED)
+    *about, _, certainties = film("joined", ["Drama"], 1990, [[said]])[0]
+    return [(*about, [(said, 0, 900, 0, 59)], certainties)]
+
+
 BADLY_MADE = [
     *film_of("whole", 1990, SOUND),
     *film_of("undated", None, [f"Really , {text}" for text in SOUND]),
@@ -84,6 +91,7 @@ BADLY_MADE = [
     *film_of("fremd", 1990, BROKEN, "de"),
     *film_of("unended", 1990, UNENDED),
     *film_of("early", 1896, [f"Indeed , {text}" for text in SOUND]),
+    *joined_film(),
 ]
 
 
@@ -183,7 +191,8 @@ def test_films_that_nobody_can_read_are_left_out_by_the_preset_trusted(
     assert gone["broken-0"][0] == "broken_words"
     assert gone["unended-0"] == ("no_end_marks", "1.0000 unended turns", 2)
     assert gone["early-0"] == ("wrong_year", "1896: 2.00 turns a dialogue", 2)
-    assert len(gone) == 60
+    assert gone["joined-0"] == ("no_end_marks", "1.0000 unended turns", 1)
+    assert len(gone) == 61
     assert {row["movie_id"] for row in by_default.rows.collect()} >= {"broken", "unended", "early"}
 
 
