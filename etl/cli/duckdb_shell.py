@@ -6,6 +6,7 @@ import re
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from difflib import get_close_matches
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,8 +15,8 @@ import sqlparse
 
 from conf.errors import InputError
 from conf.taxonomy import load_taxonomy
-from etl.cli.sql_statements import not_there, with_quotes
-from etl.pipeline.tables import TABLES, names_in
+from etl.cli.sql_statements import CHANGE, not_there, with_quotes
+from etl.pipeline.tables import TABLES
 from etl.publishing.duckdb_sql import translated
 from etl.publishing.screen_tables import ROWS, aligned, csv_row, row_count, terminal_width
 from etl.publishing.views import all_views
@@ -28,11 +29,17 @@ MORE = "  ...> "
 LEAVING = {"quit", "exit"}
 GREETING = """{names} tables and views of {root}, for example: SELECT * FROM {example} LIMIT 5;
 SHOW TABLES; lists them, DESCRIBE {example}; says what its columns are; the tab key completes names.
+Lists count from 1: turns[1] is the first. The shell only reads.
 Statements end with a semicolon, `quit;` leaves. docs/cookbook.md has queries to copy."""
 EXAMPLES = ("edos.turns", "emo_pillars.examples", "augesc.conversations", "subtitles.clean_dialogues")
 """Results of the data sets, the first of which that is there is a greeting's example."""
 _LISTED = re.compile(r"SHOW\s+(?:ALL\s+)?(?:TABLES|VIEWS)(?:\s+(?:IN|FROM)\s+[\"`]?(\w+)[\"`]?)?", re.IGNORECASE)
 _DESCRIBED = re.compile(r"(?:DESCRIBE|DESC)\s+(?:TABLE\s+)?[\"`]?(\w+)[\"`]?\.[\"`]?(\w+)[\"`]?", re.IGNORECASE)
+_NO_COLUMN = re.compile(
+    r'Referenced column "(\w+)" not found|does not have a column named "(\w+)"|Could not find key "(\w+)" in struct'
+)
+_NAMED_BY_SPARK = re.compile(r"_\w*|col\d*|pos|key|value", re.IGNORECASE)
+"""Names that Spark gives by itself, to hidden columns and to those of functions such as ``explode``."""
 LIST = """
 SELECT schema_name || '.' || name AS name, comment AS meaning FROM (
   SELECT schema_name, view_name AS name, comment, internal FROM duckdb_views()
@@ -94,10 +101,14 @@ def answered(lakehouse: "duckdb.DuckDBPyConnection", statement: str) -> Statemen
     """Return the answer of a statement in DuckDB's SQL or, where that fails, in Spark's.
 
     Raises:
-        InputError: it is neither.
+        InputError: it is neither, or would change a table.
     """
     import duckdb
 
+    if change := CHANGE.match(statement):
+        name = re.sub(r"[\"`]", "", change["name"]).lower()
+        spark = " (`python -m jobs sql --engine spark -e ...` does)" if name in TABLES and not change["made"] else ""
+        raise InputError(f"the shell only reads: it does not change {name}{spark}")
     try:
         return _known(lakehouse, statement) or _result(lakehouse.execute(statement))
     except duckdb.Error as error:
@@ -106,6 +117,8 @@ def answered(lakehouse: "duckdb.DuckDBPyConnection", statement: str) -> Statemen
     answer = answered_as_spark(lakehouse, statement)
     if answer is None:
         raise InputError(line)
+    if "[" in statement:
+        print("taken as Spark's SQL, whose lists count from 0", file=sys.stderr)
     return answer
 
 
@@ -113,22 +126,59 @@ def answered_as_spark(lakehouse: "duckdb.DuckDBPyConnection", statement: str) ->
     """Return the rows that a statement has in Spark, whose lists count from 0; None where DuckDB cannot tell.
 
     Raises:
-        InputError: a table or view that it names is not there.
+        InputError: a table, view or column that it names is not there.
     """
     try:
         return _known(lakehouse, statement) or _result(lakehouse.execute(translated(with_quotes(statement))))
-    except Exception:  # of `duckdb` or of `sqlglot`, which has many
-        if missing := _not_there(lakehouse, statement):
+    except Exception as error:  # of `duckdb` or of `sqlglot`, which has many
+        if missing := _missing(lakehouse, statement, str(error)):
             raise InputError(missing) from None
         return None
 
 
-def _not_there(lakehouse: "duckdb.DuckDBPyConnection", statement: str) -> str | None:
-    """Return in one line which table or view of a statement is not there, and what makes it; None where all are."""
-    there = set(known_names(lakehouse))
+def _missing(lakehouse: "duckdb.DuckDBPyConnection", statement: str, error: str) -> str | None:
+    """Return in one line which table, view or column of a statement is not there; None where Spark may know better.
+
+    Args:
+        lakehouse: whose tables are read.
+        statement: in Spark's SQL.
+        error: DuckDB's, about its translation.
+    """
+    import sqlglot  # type: ignore[import-not-found]
+    from sqlglot import exp
+
+    try:
+        tree = sqlglot.parse_one(with_quotes(statement), read="spark")
+    except sqlglot.errors.SqlglotError:
+        return None
+    there = {name for name in known_names(lakehouse) if "." in name}
     views = all_views(load_taxonomy("edos"))
-    named = names_in(statement.lower().replace('"', "").replace("`", "")) & {*TABLES, *views}
-    return next((not_there(name, views, there) for name in sorted(named - there)), None)
+    known = {*TABLES, *views, *there}
+    schemas = {name.partition(".")[0] for name in known}
+    named = {f"{table.db}.{table.name}".lower() for table in tree.find_all(exp.Table) if table.db}
+    for name in sorted(named - there):
+        if name.partition(".")[0] in schemas or get_close_matches(name, known, 1, 0.8):
+            return not_there(name, views, there)
+    found = _NO_COLUMN.search(error)
+    column = found and (found[1] or found[2] or found[3]).lower()
+    # What the statement itself names, DuckDB may lack only because of its translation.
+    own = {
+        one.name.lower()
+        for one in tree.find_all(exp.Identifier, exp.Literal)
+        if isinstance(one, exp.Literal) or not isinstance(one.parent, exp.Column | exp.Dot)
+    }
+    if (
+        not column
+        or column in own
+        or _NAMED_BY_SPARK.fullmatch(column)
+        or (column == "id" and "range" in statement.lower())
+    ):
+        return None
+    columns = [row[0] for name in sorted(named) for row in lakehouse.execute(COLUMNS, name.split(".")).fetchall()]
+    columns += re.findall(r'"(\w+)"', error.partition("Candidate")[2].partition("\n")[0])
+    like = ", ".join(get_close_matches(column, dict.fromkeys(columns)))
+    where = f" (its columns: {'; '.join(f'DESCRIBE {name}' for name in sorted(named))})" if named else ""
+    return f"column {column} is not there{f': did you mean {like}?' if like else ''}{where}"
 
 
 def _known(lakehouse: "duckdb.DuckDBPyConnection", statement: str) -> StatementResult | None:

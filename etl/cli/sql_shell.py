@@ -2,6 +2,7 @@
 
 import csv
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -15,7 +16,7 @@ from pyspark.sql import DataFrame
 from conf.errors import InputError
 from conf.places import local_path
 from conf.settings import Settings
-from etl.cli.sql_statements import FOR_DUCKDB, QUERY, not_there, with_quotes
+from etl.cli.sql_statements import CHANGE, FOR_DUCKDB, QUERY, not_there, with_quotes
 from etl.pipeline.lakehouse import Lakehouse
 from etl.pipeline.session import close_session, spark_configuration, spark_session
 from etl.pipeline.tables import TABLES, View
@@ -37,13 +38,19 @@ def open_sql(settings: Settings, statements: str | None = None, as_csv: bool = F
             Spark for the first statement that DuckDB cannot answer as Spark does, and those behind it.
 
     Raises:
-        InputError: CSV is asked for without statements, the engine refuses one, or DuckDB cannot read the tables.
+        InputError: CSV is asked for without statements, a statement makes a table, the engine refuses one, or DuckDB
+            cannot read the tables.
     """
     if as_csv and statements is None:
         raise InputError("--csv prints the result of statements: give them with -e")
     import sqlparse
 
     left: Sequence[str] | None = statements and sqlparse.split(statements, strip_semicolon=True)
+    if settings.lakehouse.catalog is None and any(map(_makes_table, left or ())):
+        raise InputError(
+            "tables of a lakehouse in a folder are made by stages alone, CREATE TABLE would leave one elsewhere: "
+            "CREATE TEMPORARY VIEW names a query for the statements behind it, `--csv -e ... > FILE` keeps its rows"
+        )
     if engine == "duckdb" or (engine is None and _duckdb_reads(settings) and _are_for_duckdb(left)):
         left = _in_duckdb(settings, left, as_csv, of_spark=engine is None)
         if not left:
@@ -115,6 +122,13 @@ def statements_of_sets(
         elif any(f"_{name}." in query.replace("`", "").lower() for query in queries):
             found += own.catalog_statements(*named_in(plain, views))
     return found
+
+
+def _makes_table(statement: str) -> bool:
+    """Return whether a statement makes a table in the session's own folder, which no other session reads."""
+    change = CHANGE.match(statement)
+    made = ((change and change["made"]) or "").lower().split()
+    return made[:1] == ["create"] and "table" in made and not re.search(r"\blocation\b", statement, re.IGNORECASE)
 
 
 def _are_for_duckdb(statements: Sequence[str] | None) -> bool:

@@ -9,8 +9,15 @@ from etl.publishing.views import named_in
 
 _BEFORE = r"(?:--[^\n]*+\n|\s|\()*+"
 """Comments, blanks and brackets before the first word of a statement."""
-QUERY = re.compile(rf"\A{_BEFORE}(select|with|from|explain)\b", re.IGNORECASE)
-"""The beginning of a statement that reads only what it names."""
+QUERY = re.compile(rf"\A{_BEFORE}(select|with|from|explain|delete|update|insert|merge)\b", re.IGNORECASE)
+"""The beginning of a statement that reads and changes only what it names."""
+CHANGE = re.compile(
+    rf"{_BEFORE}((?P<made>create\s+(or\s+replace\s+)?(table|schema|view)|drop\s+\w+)(\s+if\s+(not\s+)?exists)?"
+    r"|(insert|merge)\s+\w+(\s+table)?|delete\s+from|truncate(\s+table)?|alter\s+table|update)"
+    r"\s+(?P<name>[\"`]?\w+[\"`]?\.[\"`]?\w+[\"`]?)",
+    re.IGNORECASE,
+)
+"""A statement that changes a table, named with its schema, or (``made``) what a catalog has."""
 FOR_DUCKDB = re.compile(
     rf"(?!.*\binsert\s)({_BEFORE}(select|with|from|values)\b"
     r"|\s*(show\s+(tables|views)|desc(ribe)?\s+(table\s+)?[\"`]?\w+[\"`]?\.))",

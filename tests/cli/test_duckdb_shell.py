@@ -263,3 +263,55 @@ def test_functions_of_spark_are_translated(query: str, found: list[tuple[Any, ..
 )
 def test_types_are_translated(kind: str, expected: str) -> None:
     assert duckdb_type(kind) == expected
+
+
+@pytest.mark.parametrize(
+    ("statement", "line"),
+    [
+        (
+            "SELECT s.lable FROM edos.seeds s",
+            "column lable is not there: did you mean label? (its columns: DESCRIBE edos",
+        ),
+        ("SELECT x FROM (SELECT label AS foo FROM edos.seeds)", "column x is not there (its columns"),
+        ("WITH a AS (SELECT label AS foo FROM edos.seeds) SELECT fooo FROM a", "did you mean foo?"),
+        ("SELECT named_struct('dot', 1).dto", "column dto is not there: did you mean dot?"),
+        ("SELECT label FROM edos.seds", "table edos.seds is not known: did you mean edos.seeds?"),
+        ("SELECT label FROM eods.seeds", "table eods.seeds is not known: did you mean edos.seeds?"),
+        ("SELECT soundex(label) FROM edos.seeds", None),
+        ("SELECT col FROM (SELECT explode(array(1)))", None),
+        ("SELECT id FROM range(3)", None),
+        ("SELECT _metadata.file_path FROM edos.seeds", None),
+        ("SELECT * FROM delta.`/a/b`", None),
+        ("SELECT label FROM", None),
+    ],
+)
+def test_a_misspelt_name_is_told_without_spark(lakehouse: Any, statement: str, line: str | None) -> None:
+    if line is None:  # Spark may know better
+        assert run_statements(lakehouse, [statement], as_csv=True, of_spark=True) == [statement]
+        return
+    with pytest.raises(InputError, match=re.escape(line)):
+        run_statements(lakehouse, [statement], as_csv=True, of_spark=True)
+
+
+@pytest.mark.parametrize(
+    ("statement", "by_spark"),
+    [
+        ("INSERT INTO ops.dropped SELECT * FROM ops.dropped", True),
+        ('DELETE FROM "edos".Seeds', True),
+        ("UPDATE edos.seeds SET label = 'x'", True),
+        ("DELETE FROM edos.turns", False),
+        ("-- mine\nCREATE OR REPLACE TABLE edos.mine AS SELECT 1", False),
+        ("DROP TABLE IF EXISTS edos.seeds", False),
+    ],
+)
+def test_the_shell_only_reads(lakehouse: Any, statement: str, by_spark: bool) -> None:
+    with pytest.raises(InputError, match="the shell only reads: it does not change ") as refused:
+        run_statements(lakehouse, [statement], as_csv=False)
+    assert ("--engine spark" in str(refused.value)) == by_spark
+    run_statements(lakehouse, ["CREATE TEMP TABLE mine AS SELECT 1 AS a", "INSERT INTO mine VALUES (2)"], as_csv=True)
+
+
+def test_a_list_that_counts_from_0_is_told(lakehouse: Any, capsys: pytest.CaptureFixture[str]) -> None:
+    run_statements(lakehouse, ["SELECT array(5, 6)[1] AS n", "SELECT [5, 6][1] AS n"], as_csv=True)
+    shown = capsys.readouterr()
+    assert (shown.out, shown.err) == ("n\n6\nn\n5\n", "taken as Spark's SQL, whose lists count from 0\n")

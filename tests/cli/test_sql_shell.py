@@ -7,7 +7,7 @@ from pyspark.errors import AnalysisException
 from pyspark.sql import SparkSession
 
 from conf.taxonomy import load_taxonomy
-from etl.cli.sql_shell import refusal
+from etl.cli.sql_shell import _makes_table, refusal
 from etl.cli.sql_statements import QUERY, with_quotes
 from etl.publishing.views import all_views, named_in
 
@@ -74,6 +74,22 @@ def test_a_query_gets_the_views_and_tables_that_it_names(
 def test_statements_about_all_tables_get_all() -> None:
     assert not any(map(QUERY.match, ("SHOW TABLES IN edos", "USE edos", "DESCRIBE edos.turns", "CREATE VIEW a.b AS")))
     assert all(map(QUERY.match, ("-- all of them\n\n(SELECT 1)", "With a AS (SELECT 1) FROM a", "explain SELECT 1")))
+    assert all(map(QUERY.match, ("DELETE FROM a.b", "update a.b SET c = 1", "INSERT INTO a.b SELECT 1")))
+
+
+@pytest.mark.parametrize(
+    ("statement", "refused"),
+    [
+        ("CREATE OR REPLACE TABLE edos.mine AS SELECT 1", True),
+        ("create table if not exists `edos`.mine (a INT)", True),
+        ("CREATE TABLE edos.mine USING delta LOCATION '/x/y'", False),
+        ("CREATE TEMPORARY VIEW mine AS SELECT 1", False),
+        ("DROP TABLE edos.seeds", False),
+        ("ALTER TABLE edos.seeds DROP COLUMN turn", False),
+    ],
+)
+def test_a_table_that_no_other_session_would_find_is_refused(statement: str, refused: bool) -> None:
+    assert _makes_table(statement) == refused
 
 
 @pytest.mark.parametrize(
