@@ -1,10 +1,14 @@
 """``python -m jobs COMMAND|STAGE``."""
 
+import signal
 import sys
+import threading
 
 
 def run() -> int:
     """Run the command line; return the exit status."""
+    if threading.current_thread() is threading.main_thread() and signal.getsignal(signal.SIGTERM) == signal.SIG_DFL:
+        signal.signal(signal.SIGTERM, signal.default_int_handler)  # a scheduler's stop ends as Ctrl+C does
     try:
         from etl.cli.command_line import main
     except ModuleNotFoundError as error:

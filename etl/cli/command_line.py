@@ -39,8 +39,8 @@ def _guarded(arguments: list[str]) -> int:
             traceback.print_exc()
         print(f"edos-lakehouse: {error}", file=sys.stderr)
         return error.status
-    except KeyboardInterrupt:
-        print("edos-lakehouse: stopped; run again to continue", file=sys.stderr)
+    except KeyboardInterrupt as stop:
+        print(f"edos-lakehouse: {' '.join(['stopped', *map(str, stop.args)])}; run again to continue", file=sys.stderr)
         return 1
     except BrokenPipeError:  # who reads the output, such as head, has enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -48,7 +48,7 @@ def in_session(settings: Settings, work: Callable[[SparkSession, list[str]], Non
     Raises:
         InputError: bad settings or input.
         RunError: any other error, in one line.
-        KeyboardInterrupt: somebody stopped it.
+        KeyboardInterrupt: somebody stopped it; it names the signal and the stage.
     """
     os.environ.setdefault("HF_HUB_DISABLE_PROGRESS_BARS", "1")
     running: list[str] = []
@@ -63,9 +63,10 @@ def in_session(settings: Settings, work: Callable[[SparkSession, list[str]], Non
                 session.close_session(spark, settings)
     except InputError:
         raise
-    except Exception as error:
-        if stops:
-            raise KeyboardInterrupt from None
+    except (Exception, KeyboardInterrupt) as error:
+        if stops or isinstance(error, KeyboardInterrupt):
+            by = [f"by {signal.Signals(number).name}" for number in stops[:1]]
+            raise KeyboardInterrupt(*by, *(f"in {stage}" for stage in running[-1:])) from None
         line = fault_line(error, settings, *running[-1:])
         raise (InputError(line) if is_bad_input(error) else RunError(line)) from error
     return 0
@@ -73,25 +74,29 @@ def in_session(settings: Settings, work: Callable[[SparkSession, list[str]], Non
 
 @contextmanager
 def noting_interrupts(stops: list[int]) -> Iterator[None]:
-    """Add each interrupt (Ctrl+C) inside the block to ``stops``.
+    """Add each interrupt (Ctrl+C, or SIGTERM where it is taken as one) inside the block to ``stops``.
 
     An interrupt during a call of Java becomes an error of the call: py4j swallows it, and logs a traceback.
     """
-    known = signal.getsignal(signal.SIGINT)
-    if not callable(known) or threading.current_thread() is not threading.main_thread():
-        yield
-        return
+    known = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    if threading.current_thread() is not threading.main_thread():
+        known.clear()
 
     def noted(number: int, frame: FrameType | None) -> None:
         stops.append(number)
         logging.disable()  # nothing after it concerns the reader
-        known(number, frame)
+        handler = known[signal.Signals(number)]
+        assert callable(handler)
+        handler(number, frame)
 
-    signal.signal(signal.SIGINT, noted)
+    known = {number: handler for number, handler in known.items() if callable(handler)}
+    for number in known:
+        signal.signal(number, noted)
     try:
         yield
     finally:
-        signal.signal(signal.SIGINT, known)
+        for number, handler in known.items():
+            signal.signal(number, handler)
 
 
 def run(settings: Settings, stages: list[Stage], again: bool) -> int:

@@ -110,23 +110,29 @@ def test_sources_that_are_not_there_are_named_before_the_first_stage_runs(
     assert ran == []
 
 
-def test_an_interrupt_that_a_call_of_java_swallowed_is_an_interrupt(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupt_that_a_call_of_java_swallowed_is_an_interrupt(
+    number: signal.Signals, monkeypatch: pytest.MonkeyPatch
+) -> None:
     local = SimpleNamespace(sparkContext=SimpleNamespace(master="local[1]"))
     monkeypatch.setattr(running.session, "spark_session", lambda settings: local)
     monkeypatch.setattr(running.session, "close_session", lambda spark, settings: None)
-    before = signal.getsignal(signal.SIGINT)
+    last = signal.signal(number, signal.default_int_handler)
 
     def work(spark: Any, stages: list[str]) -> None:
+        stages.append("clean_dialogues")
         with suppress(KeyboardInterrupt):
-            os.kill(os.getpid(), signal.SIGINT)
+            os.kill(os.getpid(), number)
         raise RuntimeError("An error occurred while calling o1.persist")
 
     try:
-        with pytest.raises(KeyboardInterrupt):
+        with pytest.raises(KeyboardInterrupt) as stop:
             running.in_session(Settings(), work)
+        assert stop.value.args == (f"by {number.name}", "in clean_dialogues")
+        assert signal.getsignal(number) is signal.default_int_handler
     finally:
         logging.disable(logging.NOTSET)
-    assert signal.getsignal(signal.SIGINT) is before
+        signal.signal(number, last)
 
 
 @pytest.mark.parametrize(
