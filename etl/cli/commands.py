@@ -228,6 +228,12 @@ def _run(**given: Any) -> int:
     return status
 
 
+def _plan(**given: Any) -> int:
+    print("reads the stages, then starts Spark", file=sys.stderr, flush=True)  # each takes some seconds
+    status: int = with_settings(imported("etl.cli.overviews:plan"))(**given)
+    return status
+
+
 def _fetch_jars() -> int:
     from etl.cli.jars import fetch_jars, make_archive
     from etl.pipeline.java_homes import java_home
@@ -254,7 +260,7 @@ declare(
     *SETTINGS[:-1],
     settings=False,
 )
-declare("plan", "Print which stages would run, and why.", "etl.cli.overviews:plan", *CHOICE, JSON)
+declare("plan", "Print which stages would run, and why.", _plan, *CHOICE, JSON, *SETTINGS[:-1], settings=False)
 declare("status", "Show each stage's last run.", "etl.cli.overviews:status", *CHOICE, JSON)
 declare(
     "check-tables",

@@ -4,15 +4,22 @@ import json
 from collections.abc import Collection, Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, timedelta
-from typing import Any
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
 
 from conf.errors import InputError
 from conf.settings import Settings
+from etl.pipeline import local_delta
+from etl.pipeline.folders import located
+from etl.pipeline.lineage import StageLog
 from etl.pipeline.model_checks import model_faults
-from etl.pipeline.planner import PipelineContext, feeds, why_off
+from etl.pipeline.planner import PipelineContext, feeds, is_off, why_off, without_set
 from etl.pipeline.session import close_session, spark_session
+from etl.pipeline.spark_tables import path_of
 from etl.pipeline.stages import Stage
 from etl.pipeline.table_checks import require_tables
+from etl.pipeline.tables.ops import STAGE_RUNS
 from etl.publishing.screen_tables import aligned, terminal_width
 
 NAMED = 2
@@ -101,20 +108,37 @@ COLUMNS = ("stage", "finished", "in", "out", "dropped", "quarantined", "s")
 
 
 def status(settings: Settings, stages: list[Stage], as_json: bool = False) -> int:
-    """Print each stage's last finished run and its account."""
+    """Print each stage's last finished run and its account; Spark starts only where delta-rs cannot read the log."""
     require_tables((), settings)
-    spark = spark_session(settings)
-    try:
-        context = PipelineContext(spark, settings)
-        off = [stage for stage in stages if context.of(stage).is_off(stage)]
-        found = [states(context.of(stage).log, [stage], off)[0] for stage in stages]
-    finally:
-        close_session(spark, settings)
+    own, shared = (log_on_disk(one) for one in (settings, without_set(settings)))
+    if own is None or shared is None:
+        spark = spark_session(settings)
+        try:
+            context = PipelineContext(spark, settings)
+            own, shared = context.log, context.shared.log
+        finally:
+            close_session(spark, settings)
+    off = [stage for stage in stages if is_off(stage, settings)]
+    found = [states(own if stage.of_sets else shared, [stage], off)[0] for stage in stages]
     if as_json:
         print(json.dumps(found, indent=1))
         return 0
     print("\n".join(aligned(COLUMNS, map(_status_cells, found), terminal_width())))
     return 0
+
+
+def log_on_disk(settings: Settings) -> StageLog | None:
+    """Return the log of a lakehouse in a folder of this machine, without Spark; None where Spark must read it."""
+    where = settings.lakehouse
+    root = located(where.root)
+    readable = local_delta.available() and local_delta.keeps(root)
+    if not settings.spark.local or where.catalog or not root.startswith("/") or not readable:
+        return None
+    folder = located(path_of(where, STAGE_RUNS))
+    there = local_delta.opened(folder)
+    nothing = [] if not Path(folder).exists() else None
+    found = nothing if there is None else local_delta.rows(there, STAGE_RUNS)
+    return None if found is None else StageLog(cast(Any, SimpleNamespace(rows=lambda table: found)))
 
 
 def states(log: Any, stages: Sequence[Stage], off: Collection[Stage] = ()) -> list[dict[str, Any]]:

@@ -117,7 +117,6 @@ def run(settings: Settings, stages: list[Stage], again: bool) -> int:
         if CLEANING in names and DESCRIBING not in names:
             print("\n".join(["", *describe(spark, settings.lakehouse, settings.edos, settings.publishing)]))
 
-    print("starts Spark", flush=True)  # which takes some seconds
     return in_session(settings, work)
 
 

@@ -55,7 +55,6 @@ def open_sql(settings: Settings, statements: str | None = None, as_csv: bool = F
         left = _in_duckdb(settings, left, as_csv, of_spark=engine is None)
         if not left:
             return 0
-    print("starts Spark", file=sys.stderr, flush=True)  # which takes some seconds
     spark = spark_session(settings, "edos-lakehouse sql")
     try:
         lakehouse = Lakehouse(spark, settings.lakehouse)

@@ -186,7 +186,8 @@ def rows(target: "DeltaTable", table: Table) -> list[dict[str, Any]] | None:
         found = target.to_pyarrow_table()
     except (DeltaError, OSError):
         return None
-    return [{name: row.get(name) for name in table.columns} for row in found.to_pylist(maps_as_pydicts="strict")]
+    names = [column.name for column in table.described]  # as `columns`, without a session
+    return [{name: row.get(name) for name in names} for row in found.to_pylist(maps_as_pydicts="strict")]
 
 
 class LocalTables(SparkTables):

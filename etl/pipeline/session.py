@@ -116,6 +116,8 @@ def spark_session(settings: Settings, name: str = "edos-lakehouse") -> SparkSess
     Raises:
         InputError: a local session without fetched jars or without Java.
     """
+    if settings.spark.set_runtime and SparkSession.getActiveSession() is None:
+        print("starts Spark", file=sys.stderr, flush=True)  # which takes some seconds
     if settings.spark.local:
         take_local_environment(settings)
     elif machine_java() is None:

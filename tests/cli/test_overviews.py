@@ -2,17 +2,22 @@
 
 import json
 from datetime import UTC, datetime
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import pyarrow as pa
 import pytest
+from deltalake import write_deltalake
 
 from conf.errors import InputError
 from conf.settings import Settings, load_settings
 from etl.cli import overviews
 from etl.cli.overviews import STATUS, Planned, planned, states
-from etl.pipeline.planner import chosen, why_off
+from etl.pipeline.planner import chosen, why_off, without_set
 from etl.pipeline.stages import Stage
+from etl.pipeline.tables import in_set
+from etl.pipeline.tables.ops import STAGE_RUNS
 from jobs import all_stages
 
 STAGES = chosen(all_stages(), to="segment_dialogues")
@@ -160,6 +165,7 @@ def test_what_is_printed(as_json: bool, monkeypatch: pytest.MonkeyPatch, capsys:
     monkeypatch.setattr(overviews, "spark_session", lambda settings: None)
     monkeypatch.setattr(overviews, "close_session", lambda spark, settings: None)
     monkeypatch.setattr(overviews, "PipelineContext", lambda spark, settings: context)
+    monkeypatch.setattr(overviews, "log_on_disk", lambda settings: log)
     settings = Settings()
     assert overviews.plan(settings, STAGES, as_json) == 0
     plan = capsys.readouterr().out
@@ -178,3 +184,25 @@ def test_what_is_printed(as_json: bool, monkeypatch: pytest.MonkeyPatch, capsys:
     )
     assert lines["score_turns"].endswith("stopped midway")
     assert "up to date" in plan
+
+
+def test_the_log_of_a_folder_is_read_without_spark(tmp_path: Path) -> None:
+    settings = load_settings("local", [], {"lakehouse.root": str(tmp_path), "lakehouse.set": "mine"})
+    for one in (settings, without_set(settings)):
+        folder = tmp_path / in_set(STAGE_RUNS.name, one.lakehouse.set).replace(".", "/")
+        stage = one.lakehouse.set or "find_subtitles"
+        began = datetime(2026, 1, 2, tzinfo=UTC)
+        write_deltalake(
+            str(folder), pa.table({"stage": [stage], "event": ["done"], "run_id": ["a"], "started": [began]})
+        )
+    for one, stage in ((settings, "mine"), (without_set(settings), "find_subtitles")):
+        log = overviews.log_on_disk(one)
+        assert log is not None
+        assert (log.state(stage), log.state("ingest_subtitles")) == ("done", "never")
+    (folder / "_delta_log" / f"{0:020}.json").write_text("{")
+    assert overviews.log_on_disk(without_set(settings)) is None
+    nothing = overviews.log_on_disk(load_settings("local", [], {"lakehouse.root": str(tmp_path / "new")}))
+    assert nothing is not None
+    assert nothing.state("find_subtitles") == "never"
+    for elsewhere in ({"lakehouse.root": "s3://bucket/lake"}, {"lakehouse.catalog": "main"}):
+        assert overviews.log_on_disk(load_settings("local", [], elsewhere)) is None
