@@ -218,7 +218,10 @@ def _run_locked(
                 with progress.stage(f"{stage.name} (model given: {given})", None):
                     continue
             if before is not None:
-                with leased(context.settings, stage.name), failures_recorded(context, stage, on_error=failed):
+                with (
+                    leased(context.settings, stage.name, progress.say),
+                    failures_recorded(context, stage, on_error=failed),
+                ):
                     before(context, stage)
             with failures_recorded(context, stage, on_error=failed):
                 plan = context.plan(stage, again)
@@ -226,7 +229,7 @@ def _run_locked(
                 off = f" ({why_off(stage, settings)})" if context.is_off(stage) else ""
                 with progress.stage(stage.name + off, None):
                     continue
-            with leased(context.settings, stage.name):
+            with leased(context.settings, stage.name, progress.say):
                 if _events(spark, settings) != known:  # another run has done something meanwhile
                     contexts = PipelineContext(spark, settings)
                     context = contexts.of(stage)

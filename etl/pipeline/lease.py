@@ -11,8 +11,9 @@ import json
 import os
 import socket
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -28,22 +29,26 @@ from etl.pipeline.tables.ops import STAGE_RUNS
 from udfs.models.stores import is_store
 
 FOLDER = "_leases"
+SILENT_SECONDS = 1.5
+"""How long a run waits for another one before it says so."""
 _NO_LOCKS = {errno.ENOSYS, errno.ENOTSUP, errno.ENOLCK, errno.EINVAL, errno.EOPNOTSUPP}
 
 
 def holder() -> dict[str, Any]:
     """Return what a lease says of this process."""
-    return {"host": socket.gethostname(), "process": os.getpid()}
+    since = f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC"
+    return {"host": socket.gethostname(), "process": os.getpid(), "since": since}
 
 
 @contextmanager
-def local_lease(root: str, stage: str, wait_minutes: float) -> Iterator[bool]:
+def local_lease(root: str, stage: str, wait_minutes: float, say: Callable[[str], None] = print) -> Iterator[bool]:
     """Hold a stage's lock in a lakehouse on a disk; the system releases it when this process ends, even by a kill.
 
     Args:
         root: the lakehouse's folder.
         stage: name of the stage.
         wait_minutes: how long to wait for another run.
+        say: prints what it waits for.
 
     Returns:
         Whether the lock is held: False on a store, or on a file system, without locks.
@@ -57,15 +62,20 @@ def local_lease(root: str, stage: str, wait_minutes: float) -> Iterator[bool]:
     folder = _folder(root, FOLDER)
     folder.mkdir(parents=True, exist_ok=True)
     with (folder / stage).open("a+", encoding="utf-8", errors="replace") as file:
-        until = time.monotonic() + 60 * wait_minutes
+        began = time.monotonic()
+        until = began + 60 * wait_minutes
+        told = False
         while True:
             try:
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 break
             except BlockingIOError:
+                file.seek(0)
                 if time.monotonic() >= until:
-                    file.seek(0)
                     raise in_use(root, stage, file.read()) from None
+                if not told and time.monotonic() - began >= SILENT_SECONDS:
+                    told = True
+                    say(f"{used_by(root, stage, file.read())}: waits for it, at most {wait_minutes:g} min")
                 time.sleep(min(1.0, max(0.05, until - time.monotonic())))
             except OSError as error:
                 if error.errno not in _NO_LOCKS:
@@ -80,15 +90,17 @@ def local_lease(root: str, stage: str, wait_minutes: float) -> Iterator[bool]:
 
 
 @contextmanager
-def leased(settings: Settings, stage: str) -> Iterator[None]:
+def leased(settings: Settings, stage: str, say: Callable[[str], None] = print) -> Iterator[None]:
     """Hold the lock of one stage of a lakehouse inside the block. Different stages, and sets, may run at the same time.
+
+    ``say`` prints what it waits for.
 
     Raises:
         InUseError: another run is at this stage, longer than ``pipeline.wait_minutes``.
     """
     own = settings.lakehouse.set
     name = f"{own}.{stage}" if own else stage
-    with local_lease(settings.lakehouse.root, name, settings.pipeline.wait_minutes):
+    with local_lease(settings.lakehouse.root, name, settings.pipeline.wait_minutes, say):
         yield
 
 
@@ -111,8 +123,8 @@ def _is_store(root: str) -> bool:
     return is_store(root) or root.startswith(("dbfs:", "/dbfs/", "/Volumes/"))
 
 
-def in_use(root: str, stage: str | None, text: str) -> InUseError:
-    """Return the error of a run that finds a lock taken.
+def used_by(root: str, stage: str | None, text: str) -> str:
+    """Return in words who has taken a lock, and since when.
 
     Args:
         root: the lakehouse.
@@ -122,10 +134,13 @@ def in_use(root: str, stage: str | None, text: str) -> InUseError:
     try:
         known = json.loads(text)
         who = f"process {known['process']} on {known['host']}"
+        who += f" since {known['since']}" if "since" in known else ""
     except (ValueError, TypeError, KeyError):
         who = "another process"
     what = "the lakehouse" if stage is None else f"{stage} of the lakehouse"
-    return InUseError(
-        f"{what} {without_user_info(root)} is in use by {who}: wait until that run has ended, or set "
-        "pipeline.wait_minutes"
-    )
+    return f"{what} {without_user_info(root)} is in use by {who}"
+
+
+def in_use(root: str, stage: str | None, text: str) -> InUseError:
+    """Return the error of a run that finds a lock taken; the arguments are those of `used_by`."""
+    return InUseError(f"{used_by(root, stage, text)}: wait until that run has ended, or set pipeline.wait_minutes")

@@ -20,7 +20,7 @@ from pyspark.sql import SparkSession
 from conf.errors import InUseError, reason_of
 from conf.redaction import without_user_info
 from conf.settings import Settings
-from etl.pipeline.lease import holder, in_use
+from etl.pipeline.lease import SILENT_SECONDS, holder, in_use, used_by
 
 SCHEMES = ("s3", "s3a", "s3n")
 
@@ -45,24 +45,25 @@ class StoreLease:
         self.root = root
         self.beat = beat
         self.lost = lost
-        self._own = uuid.uuid4().hex
+        self._own = {**holder(), "run": uuid.uuid4().hex}
         self._tag: str | None = None
         self._beats = 0
         self._end = threading.Event()
         self._gone = False
 
     @contextmanager
-    def held(self, wait_minutes: float) -> Iterator[Callable[[], None]]:
+    def held(self, wait_minutes: float, say: Callable[[str], None] = print) -> Iterator[Callable[[], None]]:
         """Hold the lock inside the block, and yield a function that raises an InUseError once the lock is lost.
 
         Args:
             wait_minutes: how long to wait for another run. Whether one that holds the lock still lives takes up to
                 ``lost`` seconds to learn.
+            say: prints what it waits for.
 
         Raises:
             InUseError: another run holds it.
         """
-        self._take(wait_minutes)
+        self._take(wait_minutes, say)
         beating = threading.Thread(target=self._keep, daemon=True)
         beating.start()
         try:
@@ -82,13 +83,13 @@ class StoreLease:
                 f"for {self.lost:g} seconds or another run took it: see that no other run works there, and run again"
             )
 
-    def _take(self, wait_minutes: float) -> None:
+    def _take(self, wait_minutes: float, say: Callable[[str], None]) -> None:
         from obstore.exceptions import AlreadyExistsError, NotFoundError, PreconditionError
 
         began = time.monotonic()
         watched: str | None = None
         since = began
-        lives = False
+        lives = told = False
         while True:
             with suppress(AlreadyExistsError):
                 self._write("create")
@@ -107,6 +108,12 @@ class StoreLease:
                     return
             if lives and now - began >= 60 * wait_minutes:
                 raise in_use(self.root, None, text)
+            if not told and now - began >= SILENT_SECONDS:
+                told = True
+                say(
+                    f"{used_by(self.root, None, text)}: waits for it, at most {wait_minutes:g} min, and up to "
+                    f"{self.lost:g} s to see whether that run still lives"
+                )
             time.sleep(min(1.0, self.beat / 4))
 
     def _keep(self) -> None:
@@ -127,7 +134,7 @@ class StoreLease:
 
     def _write(self, mode: Any) -> None:
         self._beats += 1
-        content = json.dumps({**holder(), "run": self._own, "beat": self._beats}).encode()
+        content = json.dumps({**self._own, "beat": self._beats}).encode()
         self._tag = self.store.put(PLACE, content, mode=mode, use_multipart=False)["e_tag"]
 
 
@@ -151,7 +158,7 @@ def run_lease(spark: SparkSession, settings: Settings, say: Callable[[str], None
         if is_locked(root, settings.lakehouse.catalog, lambda key: spark.conf.get(key, None)):
             try:
                 lease = StoreLease(opened(root), root)
-                require = stack.enter_context(lease.held(settings.pipeline.wait_minutes))
+                require = stack.enter_context(lease.held(settings.pipeline.wait_minutes, say))
             except InUseError:
                 raise
             except Exception as error:  # of the package, of the network, or of a store without conditional writes

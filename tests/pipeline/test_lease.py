@@ -34,7 +34,9 @@ def holding(root: Path, seconds: float) -> subprocess.Popen[str]:
 
 def test_the_second_refuses_in_one_line_and_names_the_first(tmp_path: Path) -> None:
     with holding(tmp_path / "lake", 60) as first:
-        refused = pytest.raises(InputError, match=rf"is in use by process {first.pid} on ")
+        refused = pytest.raises(
+            InputError, match=rf"is in use by process {first.pid} on .* since \d\d\d\d-.* UTC: wait"
+        )
         with refused as error, local_lease(str(tmp_path / "lake"), "a_stage", 0):
             pytest.fail("it is held")
         assert "\n" not in str(error.value)
@@ -57,12 +59,16 @@ def test_a_killed_run_holds_nothing(tmp_path: Path, stop: signal.Signals) -> Non
         assert held
 
 
-def test_the_second_waits_as_long_as_it_is_told(tmp_path: Path) -> None:
-    with holding(tmp_path, 1.5):
+def test_the_second_waits_as_long_as_it_is_told_and_says_once_for_what(tmp_path: Path) -> None:
+    said: list[str] = []
+    with holding(tmp_path, 4) as first:
         started = time.monotonic()
-        with local_lease(str(tmp_path), "a_stage", 1) as held:
+        with local_lease(str(tmp_path), "a_stage", 1, said.append) as held:
             assert held
             assert 0.5 < time.monotonic() - started < 30
+    (line,) = said
+    assert f"a_stage of the lakehouse {tmp_path} is in use by process {first.pid} on " in line
+    assert line.endswith(" UTC: waits for it, at most 1 min")
 
 
 def test_stores_and_file_systems_without_locks_say_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -51,12 +51,17 @@ def test_one_run_at_a_time_holds_the_lock_and_releases_it() -> None:
         assert there(store) == [PLACE]
 
 
-def test_the_lock_of_a_killed_run_is_taken_after_a_while_and_not_before() -> None:
+def test_the_lock_of_a_killed_run_is_taken_after_a_while_and_not_before(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(store_lease, "SILENT_SECONDS", 0.1)
     store = MemoryStore()
     lease(store, Dead).held(0).__enter__()
     began = time.monotonic()
-    with lease(store, lost=0.8).held(0):
+    said: list[str] = []
+    with lease(store, lost=0.8).held(0, said.append):
         assert 0.7 < time.monotonic() - began < 30
+    (line,) = said
+    assert f"is in use by process {os.getpid()} on " in line
+    assert "waits for it, at most 0 min, and up to 0.8 s to see whether that run still lives" in line
 
 
 def test_a_run_that_lives_is_waited_for() -> None:
