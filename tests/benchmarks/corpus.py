@@ -4,8 +4,8 @@
 
 Makes N files out of real ones: other ids, words exchanged as in `Copier`, times moved; in zips as OPUS ships them, in
 30% as many film folders. Of the files 12% are another upload of the file before them, with other times, and 1% are
-damaged. Runs ``jobs run --to clean_dialogues``, killed once in each of `KILLED`; then with 0.5% more files; then with
-none; then withdraws films; then looks for duplicates in the whole corpus.
+damaged. Runs ``jobs run --to clean_dialogues``, killed once in each of `KILLED`; then with 0.5% more files, at the
+smallest size on ten nights; then with none; then withdraws films; then looks for duplicates in the whole corpus.
 
 What is done stays in the folder of work: the same command goes on where it was stopped, and the page shows all sizes.
 """
@@ -39,6 +39,8 @@ ACCOUNTED = ("subtitles/files", "subtitles/quarantine")
 PACKED = 5_000
 """Files in a zip."""
 NIGHT = 0.005
+NIGHTS = 10
+"""Nights of the smallest size; the others have one."""
 WITHDRAWN = 0.0005
 NIGHT_AIM = 0.03
 EMPTY_AIM = 60.0
@@ -48,9 +50,8 @@ BEGIN = "start and end"
 CARD = 3_700_000
 CARD_CORES = 400
 CAUSE = (
-    "a night runs `clean_dialogues` over all dialogues again, because exact duplicates are looked for in all films, so "
-    "that a new file may change which dialogue of another film stays. The rest of a night is the start of Java and of "
-    "each stage, which do not grow with the files."
+    "a night is the start of Java and of each stage, which do not grow with the files, and scans of narrow columns, of "
+    "hashes and of the texts' keys for duplicates, which grow, but by a small part of what a file costs at first."
 )
 _TIME = re.compile(rb'value="(\d\d):(\d\d):(\d\d),(\d{3})"')
 _STAGE = re.compile(r"^\[ *\d+/\d+\] (\w+) \(")
@@ -199,7 +200,7 @@ class Work:
             state["done"] = ended
             self.save()
 
-    def everything(self, progress: Progress) -> None:
+    def everything(self, progress: Progress, nights: int) -> None:
         """Make the files and run all phases that were not done."""
         size = self.corpus.size
         run = ["run", "--to", "clean_dialogues"]
@@ -211,10 +212,12 @@ class Work:
         progress.step(f"{size:,} files made")
         self.phase("run", run, KILLED, size)
         progress.step(f"{size:,} files run, killed {len(KILLED)} times")
-        more = size + max(1, round(NIGHT * size))
-        made(self.corpus, self.source, size, more)
-        self.phase("night", run, files=more)
-        progress.step("a night with more files")
+        more = size
+        for night in range(1, nights + 1):
+            more, first = more + max(1, round(NIGHT * size)), more
+            made(self.corpus, self.source, first, more)
+            self.phase("night" if night == 1 else f"night {night}", run, files=more)
+            progress.step(f"night {night} of {nights} with more files")
         self.phase("empty night", run)
         progress.step("an empty night")
         films = (1_000_000 + film for film in range(0, self.corpus.films, max(1, round(3 / 10 / WITHDRAWN))))
@@ -296,7 +299,8 @@ def rows_of(states: dict[int, State]) -> Iterator[Row]:
                 yield Row(f"{size:,} files: {phase}, seconds", told(use), "", "", use.wall, most=EMPTY_AIM)
             else:
                 yield row(size, phase, use)
-        for phase in ("run", *phases):
+        last = f"night {NIGHTS}"
+        for phase in ("run", *phases, *([last] if state.get(last, {}).get("done") else [])):
             found = state[phase]["tables"]
             shown = f"{found['files']:,} files of {found['bytes'] / 1e6:,.0f} MB, logs of {found['log'] / 1e6:.1f} MB"
             yield Row(f"{size:,} files: tables after {phase}", shown, "", "", found["log"] / size)
@@ -324,7 +328,7 @@ def main() -> int:
     given = parser.parse_args()
     sizes = [20, 40] if given.small else [int(size) for size in given.films.split(",")]
     files, origin = opus_tree(given.real)
-    progress = Progress("corpus", 1 + 6 * len(sizes))
+    progress = Progress("corpus", 1 + 6 * len(sizes) + NIGHTS - 1)
     given.work.mkdir(parents=True, exist_ok=True)
     model = given.work / "model.txt"
     if not model.is_file():
@@ -332,13 +336,14 @@ def main() -> int:
         model.write_text(segmenter(given.work / "training", given.work / "films"))
     progress.step("turn segmenter trained")
     for size in sizes:
-        Work(given.work / str(size), Corpus(files, size), model.read_text()).everything(progress)
+        nights = NIGHTS if size == sizes[0] else 1
+        Work(given.work / str(size), Corpus(files, size), model.read_text()).everything(progress, nights)
     kept = {int(path.parent.name): json.loads(path.read_text()) for path in given.work.glob("*/measured.json")}
     finished = {size: state for size, state in kept.items() if state.get("run", {}).get("done")}
     result = Result(
         "A corpus at size",
         f"`python -m jobs run --to clean_dialogues` on zips, killed once in each of {', '.join(KILLED)} and started "
-        "again; a night with more files, one with none, a withdrawal, and the same run with "
+        "again; a night with 0.5% more files (at the smallest size ten), one with none, a withdrawal, and the same run with "
         "`subtitles.cleaning.corpus_duplicates`. Memory is the most of the driver (JVM and Python, tasks among them) "
         "and of Spark's Python workers. Bytes are of all calls, from and to files and pipes. The ratio is that of "
         "processor seconds a file to the size before; of tables, bytes of log a file."
