@@ -136,7 +136,7 @@ def log_on_disk(settings: Settings) -> StageLog | None:
         return None
     folder = located(path_of(where, STAGE_RUNS))
     there = local_delta.opened(folder)
-    nothing = [] if not Path(folder).exists() else None
+    nothing: list[dict[str, Any]] | None = [] if not Path(folder).exists() else None
     found = nothing if there is None else local_delta.rows(there, STAGE_RUNS)
     return None if found is None else StageLog(cast(Any, SimpleNamespace(rows=lambda table: found)))
 

@@ -343,7 +343,7 @@ def main() -> int:
     result = Result(
         "A corpus at size",
         f"`python -m jobs run --to clean_dialogues` on zips, killed once in each of {', '.join(KILLED)} and started "
-        "again; a night with 0.5% more files (at the smallest size ten), one with none, a withdrawal, and the same run with "
+        "again; a night with 0.5% more files (at the smallest size ten), one with none, a withdrawal, and the run with "
         "`subtitles.cleaning.corpus_duplicates`. Memory is the most of the driver (JVM and Python, tasks among them) "
         "and of Spark's Python workers. Bytes are of all calls, from and to files and pipes. The ratio is that of "
         "processor seconds a file to the size before; of tables, bytes of log a file."
