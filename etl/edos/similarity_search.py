@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from pyspark.sql import DataFrame, Row, Window
 from pyspark.sql import functions as F
 
-from udfs.devices import set_threads, task_device
+from udfs.devices import chosen_precision, set_threads, task_device
 
 SCHEMA = "history_hash string, matched_hash string, score double, kind int"
 DECIMALS = 4
@@ -23,8 +23,9 @@ PART = 100_000
 
 ROWS = 2048
 COLUMNS = 4096
-SLACK = 1e-4
-"""Margin far above the error of a float32 product; the exact cosine is then computed in float64."""
+SLACK = {torch.float32: 1e-4, torch.bfloat16: 2**-5, torch.float16: 2**-5}
+"""Margins above twice the error of a product of unit vectors: in bf16 at most 0.012, of rounding both and the product;
+the exact cosine is then computed in float64."""
 
 Vectors = NDArray[np.float32]
 
@@ -53,11 +54,12 @@ def best_pairs(
     floor: float,
     device: torch.device | None = None,
     block: int = COLUMNS,
+    dtype: torch.dtype = torch.float32,
 ) -> SimilarPairs:
     """Return each row's most similar targets with a cosine of at least ``floor``.
 
-    The float32 product of a block selects candidates. Their cosines are computed in float64, so that they do not
-    depend on blocks, batches or the machine.
+    The product of a block selects candidates. Their cosines are computed in float64, so that they do not depend on the
+    precision of the product, blocks, batches or the machine.
 
     Args:
         rows: (n, size) unit vectors.
@@ -65,20 +67,22 @@ def best_pairs(
         floor: minimum cosine.
         device: device of the product; the CPU by default.
         block: number of targets per product.
+        dtype: precision of the product.
     """
     device = device or torch.device("cpu")
-    left = torch.from_numpy(rows).to(device)
+    slack = SLACK[dtype]
+    left = torch.from_numpy(rows).to(device, dtype)
     candidates: list[tuple[NDArray[np.int64], NDArray[np.int64]]] = []
     for start in range(0, len(targets.vectors), block):
-        right = torch.from_numpy(targets.vectors[start : start + block]).to(device)
+        right = torch.from_numpy(targets.vectors[start : start + block]).to(device, dtype)
         product = left @ right.T
-        near = _rows_from(product, floor - SLACK)
+        near = _rows_from(product, floor - slack)
         if len(near) == 0:
             continue
-        part = product[near]
-        least = torch.full((len(near), 1), floor - SLACK, device=device)
+        part = product[near].float()
+        least = torch.full((len(near), 1), floor - slack, device=device)
         if part.shape[1] > targets.best:
-            least = torch.maximum(least, part.topk(targets.best, dim=1).values[:, -1:] - SLACK)
+            least = torch.maximum(least, part.topk(targets.best, dim=1).values[:, -1:] - slack)
         row, column = torch.nonzero(part >= least, as_tuple=True)
         candidates.append((near[row].cpu().numpy(), column.cpu().numpy() + start))
     if not candidates:
@@ -150,9 +154,10 @@ def search(embedded: DataFrame, groups: Sequence[Targets], floor: float, threads
     def match(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         set_threads(threads)
         device = task_device()
+        dtype = chosen_precision("auto", device).dtype
         for hashes, vectors in _gathered(batches):
             for kind, group in filled:
-                found = best_pairs(vectors, group, floor, device)
+                found = best_pairs(vectors, group, floor, device, dtype=dtype)
                 yield pa.RecordBatch.from_arrays(
                     [
                         hashes.take(pa.array(found.rows)),

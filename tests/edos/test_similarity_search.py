@@ -30,13 +30,14 @@ def plain(rows: np.ndarray, targets: np.ndarray, floor: float, best: int) -> lis
     return found
 
 
+@pytest.mark.parametrize("dtype", similarity_search.SLACK)
 @pytest.mark.parametrize(("floor", "best", "block"), [(0.2, 3, 4096), (0.2, 3, 7), (-1.0, 5, 64), (0.99, 2, 16)])
-def test_blocks_find_the_same_as_all_pairs(floor: float, best: int, block: int) -> None:
+def test_blocks_find_the_same_as_all_pairs(floor: float, best: int, block: int, dtype: torch.dtype) -> None:
     rows = unit_vectors(90, 24, 1)
     targets = unit_vectors(130, 24, 2)
     rows[3] = targets[50]
     targets[100] = targets[50]  # a tie: the smaller target comes first
-    found = best_pairs(rows, targets_of(targets, best), floor, block=block)
+    found = best_pairs(rows, targets_of(targets, best), floor, block=block, dtype=dtype)
     got = [tuple(pair) for pair in zip(found.rows, found.targets, found.scores, strict=True)]
     assert got == plain(rows, targets, floor, best)
     tied = [target for row, target, score in got if row == 3 and score == 1.0]
@@ -50,6 +51,16 @@ def test_one_row_alone_gets_the_score_it_gets_among_others() -> None:
     alone = [best_pairs(rows[place : place + 1], targets, 0.05, block=11) for place in range(64)]
     assert np.array_equal(together.scores, np.concatenate([one.scores for one in alone]))
     assert np.array_equal(together.targets, np.concatenate([one.targets for one in alone]))
+
+
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
+def test_a_narrow_product_errs_by_less_than_half_its_margin(dtype: torch.dtype) -> None:
+    left, right = (torch.from_numpy(unit_vectors(400, 384, seed)) for seed in (8, 9))
+    right = torch.nn.functional.normalize(left + 0.3 * right)  # cosines up to 1
+    exact = left.double() @ right.double().T
+    error = (left.to(dtype) @ right.to(dtype).T).double() - exact
+    assert exact.max() > 0.9
+    assert error.abs().max() < similarity_search.SLACK[dtype] / 2
 
 
 def test_nothing_near_is_nothing_found() -> None:
