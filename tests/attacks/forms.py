@@ -112,7 +112,7 @@ def mutant(rng: random.Random, text: str, form: str) -> bytes:
     return data
 
 
-_REMARKS = ("no_end_marks", "end_before_start", "end_too_late", "clock_restarts")
+_REMARKS = ("no_end_marks", "alike_languages", "end_before_start", "end_too_late", "clock_restarts")
 """Faults of cues that are kept."""
 
 

@@ -124,6 +124,11 @@ def are_alike(one: str, other: str) -> bool:
     return any({one, other} <= group for group in _ALIKE)
 
 
+def are_one_spoken(one: str, other: str) -> bool:
+    """Return whether a text of any length does not tell two languages apart."""
+    return one[:2] == other[:2] or any({one, other} <= group for group in _ONE_SPOKEN)
+
+
 def as_asked(found: str | None, named: str | None, languages: Sequence[str]) -> str | None:
     """Return the code of a text's language that its name or ``languages`` have, where a text does not tell: ``pt_br``.
 

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Callable, Hashable, Sequence
 
 from udfs.opus.cues import Cue, Fault
-from udfs.opus.languages import are_alike, language_of, likelier
+from udfs.opus.languages import are_alike, are_one_spoken, language_of, likelier
 
 _LOOKED_AT = 60
 _FEWEST_LETTERS = 20
@@ -13,6 +13,8 @@ _FEWEST_WIDE = 5
 _SURE = 0.95
 _SECOND = 0.3
 """The least share of a second language; where a film speaks two, its subtitles translate one of them."""
+_FEWEST_ALIKE = 5
+"""Lines of a second language that a line hardly tells from the first, so that it is noted, if most lines tell one."""
 _PURE = 0.85
 _TOGETHER_MS = 300
 _Place = tuple[int, int]
@@ -21,6 +23,9 @@ _Place = tuple[int, int]
 def in_one_language(cues: list[Cue], wanted: Sequence[str]) -> tuple[list[Cue], list[Fault]]:
     """Return the cues with the lines of one language alone, and what is left out as faults ``other_language``.
 
+    All lines of two languages that a line hardly tells apart, such as Spanish and Portuguese, stay; they are one fault
+    ``alike_languages``.
+
     Args:
         cues: of a file, in the order of their times.
         wanted: the languages to choose from, the first one first; the commoner one where the file has none of them.
@@ -28,17 +33,22 @@ def in_one_language(cues: list[Cue], wanted: Sequence[str]) -> tuple[list[Cue], 
     lines = [(place, at) for place, cue in enumerate(cues) for at in range(len(cue.lines))]
     long = [(place, at) for place, at in lines if _is_long_enough(cues[place].lines[at])]
     step = max(len(long) // _LOOKED_AT, 1)
-    sure = Counter(
-        code
+    told = [
+        (code, place)
         for place, at in long[::step]
         for code, share in [language_of(cues[place].lines[at])]
         if share >= _SURE and code
-    )
+    ]
+    sure = Counter(code for code, _ in told)
     if len(sure) < 2:
         return cues, []
     (one, first), (other, second) = sure.most_common(2)
-    if are_alike(one, other) or second < max(_SECOND * (first + second), 2):
+    if second < max(_SECOND * (first + second), 2) or are_one_spoken(one, other):
         return cues, []
+    if are_alike(one, other):
+        cue = cues[next(place for code, place in told if code == other)]
+        noted = Fault("alike_languages", cue.line, f"{one} and {other}: {' / '.join(cue.lines)}")
+        return cues, [noted] if second >= _FEWEST_ALIKE and 2 * len(told) >= len(long[::step]) else []
     spoken = {line: likelier(cues[line[0]].lines[line[1]], one, other) for line in lines}
     for key in (_track(cues), _position(cues)):
         if (by_key := _by_key(spoken, set(long), key)) is not None:

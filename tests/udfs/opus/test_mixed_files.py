@@ -1,6 +1,7 @@
 """Files of two languages, without marks, with odd times, songs and readings."""
 
 import re
+from collections.abc import Sequence
 
 import pytest
 
@@ -28,6 +29,22 @@ CHINESE = (
     "不。",
     "那一定有人把马牵走了。",
     "你应该早点告诉我的。",
+)
+SPANISH = (
+    "¿Dónde dejaste el carro anoche?",
+    "Lo dejé detrás del molino con los sacos.",
+    "Entonces alguien se ha llevado los caballos.",
+    "Tendrías que habérmelo dicho antes de cenar.",
+    "Mi hermana llegará mañana en el tren de la noche.",
+    "Nadie ha visto a la muchacha desde el domingo.",
+)
+PORTUGUESE = (
+    "Onde você deixou a carroça ontem à noite?",
+    "Deixei atrás do moinho com os sacos.",
+    "Então alguém deve ter levado os cavalos.",
+    "Você devia ter me contado isso antes do jantar.",
+    "Minha irmã vai chegar amanhã no trem da noite.",
+    "Ninguém viu a moça desde domingo de manhã.",
 )
 
 
@@ -96,6 +113,25 @@ def test_of_two_scripts_in_a_cue_the_wanted_one_is_read() -> None:
     assert parse_plain_text(text.encode(), "zh_cn", ("zh_cn",)).sentences.text.to_pylist() == texts(
         srt(*CHINESE), "zh_cn"
     )
+
+
+@pytest.mark.parametrize(
+    ("said", "mixed"),
+    [
+        ([line for pair in zip(SPANISH, PORTUGUESE, strict=True) for line in pair], True),
+        ([*SPANISH, *PORTUGUESE], True),
+        ([*SPANISH * 3, *PORTUGUESE[:3]], False),
+        (SPANISH * 2, False),
+        (PORTUGUESE * 2, False),
+    ],
+    ids=["in turn", "halves", "few", "Spanish", "Portuguese"],
+)
+def test_a_mix_of_languages_that_a_line_hardly_tells_is_noted(said: Sequence[str], mixed: bool) -> None:
+    file = parse_plain_text(srt(*said).encode(), "es", ("es",))
+    assert len(file.sentences.text) == len(set(said)) or not mixed
+    found = [(row["reason"], row["times"], row["example"][:9]) for row in file.meta["faults"]]  # type: ignore[attr-defined]
+    assert found == [("alike_languages", 1, "es and pt")] * mixed
+    assert file.quirks["alike_languages"] == mixed
 
 
 def test_some_foreign_lines_stay() -> None:
