@@ -1,5 +1,6 @@
 """Report progress stage by stage, with the time left."""
 
+import math
 import sys
 import threading
 import time
@@ -23,8 +24,10 @@ PATIENCE_SECONDS = 60.0
 
 LEAST_SHARE = 0.1
 """Share of a stage's cost that is done before the time left is estimated."""
-FIRM_SECONDS = 60.0
+FIRM_SECONDS = 30.0
 """Seconds of stages after which their own pace counts as much as what was expected of them."""
+LATE = 0.2
+"""A stage that takes longer than expected still takes this share of its time so far, at least."""
 
 
 class Progress:
@@ -51,6 +54,9 @@ class Progress:
         self._expected = 0.0
         self._spent = FIRM_SECONDS
         self._foreseen = FIRM_SECONDS
+        self._stage_began = 0.0
+        self._stage_ended: float | None = None
+        self._share = self._at = 0.0
         self._printed: set[str] = set()
 
     def expect(self, seconds: Mapping[str, float]) -> None:
@@ -77,11 +83,13 @@ class Progress:
         if why is None:
             print(f"{head}: nothing to do", file=self._out, flush=True)
             yield
+            self._stage_ended = None
             return
+        self._share = self._at = 0.0
         self._expected = self._ahead.pop(name, 0.0)
         print(f"{head} ({why}){self._left(0.0)}", file=self._out, flush=True)
         self._begin("")
-        began = time.monotonic()
+        self._stage_began = self._began
         stop = threading.Event()
         watcher = threading.Thread(target=self._watch, args=(stop,), daemon=True)
         watcher.start()
@@ -91,7 +99,10 @@ class Progress:
             stop.set()
             watcher.join(timeout=2)
             if self._expected:
-                self._spent += time.monotonic() - began
+                # With the time in which it was planned, which nothing foresees.
+                ended = time.monotonic()
+                self._spent += ended - (self._stage_began if self._stage_ended is None else self._stage_ended)
+                self._stage_ended = ended
                 self._foreseen += self._expected
             self._expected = 0.0
             with self._lock:
@@ -105,10 +116,9 @@ class Progress:
         """
         if not self._expected:
             return ""
-        # A stage that takes longer than expected says that the others will, too.
-        pace = max(self._spent / self._foreseen, (self._spent + passed) / (self._foreseen + self._expected))
-        left = max(0.0, self._expected * pace - passed) + sum(self._ahead.values()) * pace
-        return f", about {duration(left)} left of the run"
+        ahead = sum(self._ahead.values())
+        left = seconds_left(self._expected, passed, ahead, self._spent, self._foreseen, self._share, self._at)
+        return f", about {duration(in_steps(left))} left of the run"
 
     def done(self, event: StageEvent) -> None:
         if event.rows_out is None:
@@ -139,15 +149,17 @@ class Progress:
             name = f"batch {place} of {len(plan.work)}: " if len(plan.work) > 1 else ""
             self._begin(f"{name}{units:,} {unit}, ")
             yield number
+            now = time.monotonic()
             finished = finished + cost
-            shortest = min(shortest, time.monotonic() - self._began)
+            self._share, self._at = finished / max(total, 1e-9), now - self._stage_began
+            shortest = min(shortest, now - self._began)
             others = len(plan.work) - place
             if place == 1:
                 # Processes and models start in the first batch, which tells the most that the others can take.
-                started, first = time.monotonic(), finished
+                started, first = now, finished
                 word, spent, done = "at most", started - self._began, finished
             else:
-                word, spent, done = "about", time.monotonic() - started, finished - first
+                word, spent, done = "about", now - started, finished - first
             if others:
                 share = done / max(total, 1e-9)
                 # A batch takes its time however little it costs; from a tiny first one nothing follows for the others.
@@ -198,6 +210,33 @@ class Progress:
         if self._line:
             print("\r" + " " * len(self._line) + "\r", end="", file=self._out, flush=True)
             self._line = ""
+
+
+def seconds_left(
+    expected: float, passed: float, ahead: float, spent: float, foreseen: float, share: float = 0.0, at: float = 0.0
+) -> float:
+    """Return how many seconds a run still takes at the pace of its stages so far.
+
+    Args:
+        expected: of the running stage, before it began.
+        passed: of it so far.
+        ahead: expected of all stages behind it.
+        spent: of the stages before it.
+        foreseen: what was expected of those.
+        share: how much of the running stage's work was done after ``at`` seconds of it; 0 where that is not known.
+    """
+    if share >= LEAST_SHARE:  # what it has done tells more than what was expected
+        whole = max(at / share, passed)
+        return max(whole - passed, LATE * (passed - at)) + ahead * (spent + whole) / (foreseen + expected)
+    # A stage that takes longer than expected says that the others will, too.
+    pace = max(spent / foreseen, (spent + passed) / (foreseen + expected))
+    return max(expected * pace - passed, LATE * passed) + ahead * pace
+
+
+def in_steps(seconds: float) -> float:
+    """Return seconds rounded up to 10 s, to minutes from 2 min, to 5 min from 20 min: an estimate knows no better."""
+    step = 10 if seconds <= 120 else 60 if seconds <= 1200 else 300
+    return math.ceil(seconds / step) * step
 
 
 def duration(seconds: float) -> str:

@@ -11,7 +11,7 @@ from pyspark.sql import SparkSession
 from etl.pipeline import progress as module
 from etl.pipeline.incremental import BatchPlan
 from etl.pipeline.lineage import StageEvent
-from etl.pipeline.progress import Progress
+from etl.pipeline.progress import FIRM_SECONDS, Progress, in_steps, seconds_left
 from etl.pipeline.spark_api import TaskCounts
 
 
@@ -101,7 +101,7 @@ def test_the_time_left_of_a_run_follows_the_pace_of_its_stages(monkeypatch: pyte
     with shown.stage("read", "first run"):
         assert [shown._left(passed) for passed in (30.0, 300.0)] == [
             ", about 12 min left of the run",
-            ", about 33 min left of the run",
+            ", about 45 min left of the run",
         ]
         clock[0] += 300.0
     with shown.stage("look", None):
@@ -113,9 +113,51 @@ def test_the_time_left_of_a_run_follows_the_pace_of_its_stages(monkeypatch: pyte
     heads = [line for line in out.getvalue().splitlines() if line.startswith("[")]
     assert heads[0].endswith("read (first run), about 12 min left of the run")
     assert heads[1].endswith("look: nothing to do")
-    # It took 300 s in place of 60: with a minute as expected, the pace is (60 + 300) / (60 + 60).
-    assert heads[2].endswith("cut (first run), about 33 min left of the run")
+    # It took 300 s in place of 60: with half a minute as expected, the pace is (30 + 300) / (30 + 60).
+    assert heads[2].endswith("cut (first run), about 45 min left of the run")
     assert heads[3].endswith("unknown (first run)")
+
+
+@pytest.mark.parametrize(
+    ("expected", "passed", "ahead", "spent", "foreseen", "share", "at", "left"),
+    [
+        pytest.param(60, 0, 100, 30, 30, 0, 0, 160, id="as expected"),
+        pytest.param(60, 30, 100, 30, 30, 0, 0, 130, id="within what was expected"),
+        pytest.param(60, 0, 100, 90, 30, 0, 0, 480, id="stages before took three times as long"),
+        pytest.param(60, 60, 0, 30, 30, 0, 0, 12, id="never 0 s while it runs"),
+        pytest.param(60, 150, 100, 30, 30, 0, 0, 30 + 200, id="late: those behind it will be, too"),
+        pytest.param(60, 100, 0, 30, 30, 0.25, 100, 300, id="a quarter done in 100 s"),
+        pytest.param(60, 150, 0, 30, 30, 0.25, 100, 250, id="and 50 s later"),
+        pytest.param(60, 20, 100, 30, 30, 0.5, 20, 20 + 78, id="faster than expected, those behind it too"),
+        pytest.param(60, 500, 0, 30, 30, 0.5, 100, 80, id="a batch that takes longer than the others"),
+        pytest.param(60, 30, 0, 30, 30, 0.05, 20, 30, id="too little is done to tell"),
+    ],
+)
+def test_the_seconds_left(
+    expected: float, passed: float, ahead: float, spent: float, foreseen: float, share: float, at: float, left: float
+) -> None:
+    assert seconds_left(expected, passed, ahead, spent, foreseen, share, at) == pytest.approx(left, abs=0.5)
+
+
+@pytest.mark.parametrize(
+    ("seconds", "steps"), [(0, 0), (1, 10), (90, 90), (120, 120), (121, 180), (1_200, 1_200), (1_201, 1_500)]
+)
+def test_an_estimate_is_told_in_steps(seconds: float, steps: float) -> None:
+    assert in_steps(seconds) == steps
+
+
+def test_the_planning_of_a_stage_counts_for_the_pace(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "running_tasks", lambda spark: TaskCounts(0, 0, 0))
+    clock = [0.0]
+    monkeypatch.setattr(module.time, "monotonic", lambda: clock[0])
+    shown = Progress(cast(SparkSession, None), 4, Screen(terminal=False))
+    shown.expect({"read": 60.0, "cut": 60.0, "label": 60.0})
+    clock[0] = 100.0  # before the first stage
+    for name, planned, took in (("read", 0, 60), ("cut", 30, 60), ("nothing", 500, None), ("label", 30, 60)):
+        clock[0] += planned
+        with shown.stage(name, None if took is None else "first run"):
+            clock[0] += took or 0
+    assert shown._spent - FIRM_SECONDS == 60 + 90 + 60
 
 
 def test_a_log_gets_fewer_lines_the_longer_a_stage_takes(monkeypatch: pytest.MonkeyPatch) -> None:
