@@ -63,7 +63,6 @@ def redacted(text: str, *secrets: str | None) -> str:
     """Return a text without secrets: known forms of keys and tokens, user-info of addresses, named values.
 
     Args:
-        text: any text.
         secrets: values that must not be shown, beside those of environment variables such as ``OPENAI_API_KEY``.
     """
     for secret in sorted({*filter(None, secrets), *_environment()}, key=len, reverse=True):

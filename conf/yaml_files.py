@@ -65,7 +65,6 @@ def parsed_yaml(text: str, place: str) -> Any:
     """Return the content of a YAML text.
 
     Args:
-        text: the text.
         place: the file or option, for messages.
 
     Raises:

@@ -15,7 +15,6 @@ def lowest_members(left: np.ndarray, right: np.ndarray, count: int) -> np.ndarra
 
     Args:
         left, right: the links' nodes, from 0.
-        count: number of nodes.
     """
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components

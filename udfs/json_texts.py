@@ -23,7 +23,6 @@ def parsed_json(text: str, *, unique: bool = False) -> Any:
     """Return the content of a JSON text.
 
     Args:
-        text: the text.
         unique: whether an object that has a key twice, with different values, is refused; else the last value counts.
 
     Raises:

@@ -34,7 +34,6 @@ def rows_of(name: str, stream: BinaryIO, columns: Collection[str] = (), ids: Col
 
     Args:
         name: the file's name; its ending determines the format.
-        stream: its content.
         columns: required columns. A CSV file without one is a fault, and so is a JSON object. With none, all are used:
             a row whose columns of one name differ is a fault.
         ids: columns of ids: each is read by `whole_id`; a row with one that has lost digits is a fault.

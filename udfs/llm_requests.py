@@ -39,7 +39,6 @@ class Answer(NamedTuple):
     Attributes:
         finish_reason: ``stop`` if the model ended the answer, ``length`` if it reached the maximum of tokens.
         seconds: device time; a batch's time is divided among its rows.
-        error: why there is no text.
     """
 
     text: str | None
@@ -83,7 +82,6 @@ def continuation(text: str, answer_start: str, continues: bool = True) -> str:
     A start that the model repeats is removed; blanks, Markdown and upper case do not count.
 
     Args:
-        text: the model's text.
         answer_start: the start that the request dictates.
         continues: whether the model was given the start. Otherwise an answer of its own is put on a new line, as is one
             that begins anew although the start was given.

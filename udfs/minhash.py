@@ -41,7 +41,6 @@ def hash_int_into(values: Hashes, seed: int, out: Hashes, spare: Hashes) -> None
 
     Args:
         values: the seeds of xxHash64 plus ``_P5`` plus 4.
-        seed: the number that is hashed.
         out, spare: arrays of the shape of ``values``; both are overwritten, so that no array is made.
     """
     np.bitwise_xor(values, np.uint64(seed * int(_P1) % 2**64), out=out)

@@ -253,7 +253,6 @@ def read_answer(response: Any, chat: bool, answer_start: str, continues: bool = 
     """Return the answer in a client's response, whose types the client does not check.
 
     Args:
-        response: the client's response.
         chat: whether it is a chat completion.
         answer_start: the start of the answer, which some servers repeat.
         continues: whether the server was given the start; see `continuation`.

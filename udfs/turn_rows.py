@@ -63,9 +63,7 @@ def dialogues_in(
 
     Args:
         name: the file's name; its ending determines the format.
-        stream: its content.
         columns: by file, the columns of dialogue_id and text, and where it has them of label and confidence.
-        labels: the taxonomy.
 
     Returns:
         For a dialogue: unit ``dialogue``, its id, file and first line, texts, labels and confidences (empty where

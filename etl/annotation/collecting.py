@@ -88,7 +88,6 @@ def judged_answers(answers: DataFrame, keys: DataFrame, rule: Rule) -> DataFrame
     Args:
         answers: rows of ``udfs.answer_files``.
         keys: items of the batches: hit_id, item_id and further columns.
-        rule: which answers count.
     """
     sizes = keys.groupBy("hit_id").agg(F.count("*").alias("hit_items"))
     asked = keys.join(sizes, "hit_id").withColumn("is_known", F.lit(True))

@@ -42,7 +42,6 @@ def fitting_tasks(tasks: Tasks, make: Callable[[Tasks], Batch]) -> tuple[Tasks, 
     """Return the items that a page can show, and ledger rows of the others, such as those with a turn beyond its limit.
 
     Args:
-        tasks: rows of a task table.
         make: function that makes a batch of rows.
 
     Raises:

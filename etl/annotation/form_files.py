@@ -25,9 +25,7 @@ def write_form(tasks: DataFrame, form: Form, posting: FormPosting, run: StageRun
 
     Args:
         tasks: rows of the form's task table. Items that the page cannot show are left out.
-        form: the questionnaire.
         posting: where it is written, and where answers go.
-        run: the stage's run.
     """
 
     def make(rows: Tasks) -> Batch:
@@ -51,11 +49,7 @@ def read_form(
     """Read the valid answers to a questionnaire, and the ledger rows of the others.
 
     Args:
-        form: the questionnaire.
         questions, required: see ``etl.annotation.collecting.counted_answers``.
-        rules: which answers count.
-        name: key of their section.
-        run: the stage's run.
 
     Raises:
         InputError: there are answers, but no batches.

@@ -21,10 +21,7 @@ def form_stage(form: Form, section: str, tasks: Table, files: Table, *resources:
     """Declare the stage that writes a table of tasks as a questionnaire's page with a key.
 
     Args:
-        form: the questionnaire.
         section: key of its settings, with folder and post_to.
-        tasks: input table.
-        files: output table.
         resources: files of ``conf`` that the page shows.
     """
 
@@ -54,10 +51,8 @@ def form_answers_stage(
     """Declare the stage that collects a questionnaire's answers. Its function converts valid answers to output rows.
 
     Args:
-        form: the questionnaire.
         section: key of its settings, with answers, batches, known_raters and keep_half_done.
         questions, required: see ``etl.annotation.collecting.counted_answers``.
-        writes: output table.
         resources: files of ``conf`` with the questions.
     """
 

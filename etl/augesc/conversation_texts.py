@@ -59,7 +59,6 @@ class ParsedConversation:
     """A parsed conversation.
 
     Attributes:
-        turns: the utterances in order.
         faulty: other non-blank lines, without a speaker or without a text.
     """
 

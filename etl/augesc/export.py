@@ -161,7 +161,6 @@ def augesc_card(about: About, views: Mapping[str, Sequence[Mapping[str, Any]]], 
     Args:
         about: of `about_augesc`.
         views: rows of augesc_table_1, augesc_table_2 and augesc_query_filters.
-        example: a row as JSON.
     """
     template = Template(resources.text("publishing/augesc_card.md"))
     text = template.substitute(

@@ -117,7 +117,6 @@ def generated_texts(asked: DataFrame, generations: DataFrame, model: str, method
 
     Args:
         asked: rows of ``augmenter_requests`` or ``untuned_requests``.
-        generations: the table of answers.
         model: identity of the model. Rows of other models are ignored.
         method: one of ``etl.augesc.measures.METHODS``.
 

@@ -78,8 +78,6 @@ def nearest_label(embedding: Column, judge: str, chosen: Sequence[Example], vect
     Args:
         embedding: array of floats.
         judge: one of ``JUDGES``. Toxicity compares its examples with those of the emotions.
-        chosen: all examples.
-        vectors: their embeddings.
     """
     of_judge = (judge, EMOTIONS) if judge == TOXICITY else (judge,)
     places = [place for place, one in enumerate(chosen) if one.judge in of_judge]

@@ -95,7 +95,6 @@ def chosen_queries(
     Args:
         posts: rows of ``empathetic_posts`` and ``forum_posts``, with lengths.
         tokens: least and greatest number of NLTK word tokens.
-        emotions: labels to keep.
         sensitive, medication, forum_words: lists of ``conf/augesc``.
         forums: lower-case names of forums to keep; empty for all.
 

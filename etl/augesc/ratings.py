@@ -56,8 +56,6 @@ def rating_tasks(measured: DataFrame, violations: DataFrame, *, per_set: int, pe
     Args:
         measured: ``augesc.measured_texts``.
         violations: ``augesc.violations``.
-        per_set: conversations per set.
-        per_hit: conversations per task.
         seed: seed of the draw and the order.
 
     Returns:

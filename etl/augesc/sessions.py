@@ -45,7 +45,6 @@ def without_greetings(turns: Column, values: Column | None = None) -> Column:
     """Return the turns from the seeker's first turn, without the supporter's greetings (AugESC Table 2).
 
     Args:
-        turns: the turns.
         values: an array with a value of each turn, which is returned in their place.
     """
     kept = turns if values is None else values
@@ -143,8 +142,6 @@ def training_draw(sessions: DataFrame, size: int, seed: int) -> Outcome:
 
     Args:
         sessions: ``augesc.sessions``.
-        size: number of sessions to draw.
-        seed: seed of the draw.
 
     Returns:
         Outcome of ``augesc.training_sessions``. The others are dropped as ``contrast``, ``no_problem_type`` or
@@ -177,7 +174,6 @@ def held_out_sessions(sessions: DataFrame, drawn: DataFrame, number: int) -> Dat
     Args:
         sessions: ``augesc.sessions``. Contrast sessions are ignored.
         drawn: ``augesc.training_sessions``.
-        number: greatest number of sessions.
     """
     order = content_share(F.col("session_id"), salt="held out")
     rest = sessions.where(~F.col("contrast")).join(drawn.select("session_id"), "session_id", "left_anti")

@@ -115,7 +115,6 @@ def databricks_job(group: str, stages: Sequence[Stage]) -> dict[str, Any]:
     """Return a data set's job, with one wheel task a stage, each after the stages of the job whose output it reads.
 
     Args:
-        group: the data set.
         stages: all, in order. Of those that run only when named, the job has what `RESULTS` needs.
     """
     return _job_of(TITLES[group], group, stages_of(group, stages), stages)
@@ -192,7 +191,6 @@ def turns_of(own: Sequence[Stage], stages: Sequence[Stage]) -> dict[str, tuple[s
 
     Args:
         own: the stages of the job, in order.
-        stages: all.
     """
     turns: dict[str, tuple[str, int]] = {}
     for stage in own:

@@ -14,7 +14,6 @@ class Chapter:
 
     Attributes:
         module: its dotted name.
-        stages: in order.
     """
 
     module: str

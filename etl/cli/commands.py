@@ -138,8 +138,6 @@ def declare(name: str, about: str, function: str | Function, *options: click.Par
     """Declare a command.
 
     Args:
-        name: on the command line.
-        about: one line of help.
         function: ``module:function``, imported when the command is called, or a function.
         options: its own, named as the function's arguments.
         settings: whether the function receives settings, and the command has the options that name them.

@@ -30,7 +30,6 @@ def write_corpus(folder: Path, films: Path | None = None) -> None:
     """Write the packaged corpus: invented films in the layout of OPUS, and small labelled sets.
 
     Args:
-        folder: target folder.
         films: an archive of other films; None: those of the demo.
     """
     packaged = files("conf").joinpath("demo", "corpus")

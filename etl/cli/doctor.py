@@ -34,8 +34,6 @@ class SetupCheck:
     """The result of a check of this machine.
 
     Attributes:
-        what: what was looked at.
-        finding: what is there.
         cure: what to do if it is wrong; None: it is right.
     """
 

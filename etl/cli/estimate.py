@@ -148,8 +148,6 @@ def estimate(settings: Settings, stages: list[Stage], files: int | None, pilot: 
     Stages that call models count in GPU-hours where the session has GPUs.
 
     Args:
-        settings: of the lakehouse.
-        stages: those to add up.
         files: size of the larger run; None: those in the sources, or `ALL_FILES` where these are elsewhere.
         pilot: measure first: run the stages, trainings aside, on the sample and on a quarter of it, in tables under
             ``_pilot``. Each size runs three times in one session, since Java's first runs of anything are slow.
@@ -187,11 +185,7 @@ def stored_lines(
     """Return the lines of an estimate from the stored table: the seconds of each stage, and how sure their sum is.
 
     Args:
-        settings: of the run.
-        stages: those to add up.
-        files: of the run.
         held: what the sources hold, whose share of films among files is taken; None: a film in each file.
-        cores: that it will have.
     """
     films = files if held is None else files * held.films / held.files
     on = [one for one in stages if not is_off(one, settings)]
@@ -311,8 +305,6 @@ def table(rows: Mapping[str, tuple[Cost, float, float, float, float]], gpus: boo
 
     Args:
         rows: by stage, its cost, seconds, core-hours, GPU-hours and gigabytes.
-        gpus: whether there are any.
-        width: of the terminal.
     """
     numbers = {name: row[1:] for name, row in rows.items()}
     total = [sum(row[place] for row in numbers.values()) for place in range(4)]

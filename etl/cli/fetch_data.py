@@ -36,7 +36,6 @@ class DataFile:
     """A file of a data set.
 
     Attributes:
-        name: here.
         path: below the data set's address.
         bytes: its size; None: known to the server alone.
         sha256: of its content; None: not pinned.
@@ -56,12 +55,9 @@ class DataSet:
 
     Attributes:
         name: as on the command line.
-        holds: what is in it.
         licence: as its owners name it.
         commercial: whether it allows commercial use.
-        cite: whom to cite.
         address: of the folder with its files.
-        files: its files.
         settings: values by setting, with ``{folder}`` for the folder here.
     """
 
@@ -108,13 +104,11 @@ def fetch_data(
     """Fetch data sets, write the settings that name them, and return the exit status.
 
     Args:
-        names: of data sets; () lists them.
         out: folder in which each has a folder.
         config: the settings file that is written; None: ``settings.yaml`` in that folder.
         source: folder that has the files already; None: they are fetched.
         language: see :func:`data_sets`.
         accept: whether the user may use what allows no commercial use.
-        say: prints a line.
 
     Raises:
         InputError: a name is unknown, a licence was not accepted, a file cannot be fetched, or is not the pinned one.

@@ -45,7 +45,6 @@ def maintain(settings: Settings, stages: Sequence[str], dry_run: bool) -> int:
     Args:
         settings: ``maintenance`` says what is kept.
         stages: the names of all stages; ledger rows of others are old.
-        dry_run: change nothing.
     """
     spark = spark_session(settings)
     try:

@@ -20,7 +20,6 @@ def open_mlflow(settings: Settings, port: int, link_only: bool) -> int:
 
     Args:
         port: of the server, which only this machine reaches.
-        link_only: print the link and return.
 
     Raises:
         InputError: nothing was tracked yet, or the port is taken.

@@ -32,7 +32,6 @@ class Planned:
 
     Attributes:
         action: run; skip: its model is given; off: its switch is false; done: nothing to do.
-        reason: why.
         after: stages that run before it and whose output it reads.
     """
 

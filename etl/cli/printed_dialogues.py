@@ -83,7 +83,6 @@ def read_dialogues(
         tables: gives a table's rows; none for a table that was not written.
         film: the first ``number`` clean dialogues of this film in its order, and the dropped ones between them; None:
             ``number`` clean dialogues of all films, in the order of a hash of their ids.
-        number: how many.
         seed: of the hash; another number draws other dialogues.
 
     Raises:

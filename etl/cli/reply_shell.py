@@ -26,8 +26,6 @@ class Conversation:
     """Turns and replies so far.
 
     Args:
-        model: that replies.
-        decoding, threads: how.
         intent: of the replies; None for any.
         gate: the safety gate; None for a new one with the lists alone.
 

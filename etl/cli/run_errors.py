@@ -25,9 +25,7 @@ class KnownError:
     """A fault that has a place and a cure.
 
     Attributes:
-        signs: what libraries say of it.
         message: the line; ``{path}`` and the like are filled in, and where one is not known, the fault is another one.
-        cure: what to do.
     """
 
     signs: str
@@ -151,7 +149,6 @@ def fault_line(error: BaseException, settings: Settings | None = None, stage: st
     Args:
         error: any error; its causes are looked at too.
         settings: of the run, for the places that they name.
-        stage: the stage that ran.
     """
     text = "\n".join(_texts(error))
     if isinstance(error, StageError) or _OUR_WORDS.search(text):

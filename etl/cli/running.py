@@ -160,9 +160,6 @@ def run_stages(
     """Run the stages that have work, and add the name of each to ``running`` before.
 
     Args:
-        spark: the session.
-        settings: of the run.
-        stages: in order.
         running: the names of the stages so far.
         again: run all of them, from their inputs.
         before: called for each stage while nobody else works at it, before it is planned.
@@ -277,10 +274,7 @@ def failures_recorded(
     """Add a row with the one line of an error inside the block to ``ops.stage_runs``, and let the error go on.
 
     Args:
-        context: of the run.
-        stage: whose error it is.
         plan: of the stage; None: there is none yet.
-        on_error: is called with the error, too.
     """
     began = datetime.now(UTC)
     try:

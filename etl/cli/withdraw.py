@@ -29,11 +29,8 @@ def withdraw(
     Texts that no row asks for any more go from the tables of answers too.
 
     Args:
-        settings: of the lakehouse.
-        stages: all stages, in order.
         named: ids by their kind, ``film`` or ``file``.
         reason: why; it stands in ``ops.dropped``.
-        undo: take the withdrawal back.
 
     Raises:
         InputError: nothing is named.

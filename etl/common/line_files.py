@@ -26,9 +26,6 @@ def read_lines(file: Path, unit: str, unread: LocalOutcome, setting: str) -> Lin
 
     Args:
         file: path of the file. Only newlines end a line.
-        unit: what a line holds.
-        unread: the ledger.
-        setting: the setting's name for error messages.
 
     Raises:
         InputError: no line can be read.
@@ -55,8 +52,6 @@ def parts_of(
         path: the folder; None if it is not set.
         endings: endings of its files, such as ``.tsv``.
         needed, more: required and optional parts.
-        unit: what a line holds.
-        setting: the setting's name for error messages.
 
     Raises:
         InputError: no folder is set, or a required part is missing.

@@ -171,7 +171,6 @@ def near_duplicate_groups(
 
     Args:
         items: id, dialogue_id, turns array<string>. The data are small: the driver collects the links.
-        near: parameters of the shingle comparison.
         last_turn_words: minimum words of a last turn that links rows; "thank you" does not.
         max_links: maximum number of links that the driver collects.
 

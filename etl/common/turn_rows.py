@@ -39,7 +39,6 @@ def read_dialogues(
         paths: files and folders.
         asked: ``TURN`` or ``LABELLED_TURN``.
         setting: the setting that names the paths.
-        labels: the taxonomy.
 
     Returns:
         Outcome of dialogue_id, texts, labels, confidences (arrays of equal length; the last two are empty without

@@ -131,11 +131,8 @@ def card(
     Args:
         findings: views of EDOS and facts of the run.
         publishing: settings of the export; loaders read the first of its formats by default.
-        rows: number of dialogues by split.
-        languages: language codes.
         films: number of films by split; {}: unknown.
         sources: parts of the export with their licences.
-        example: a row as JSON.
     """
     name = publishing.name
     origins = findings.origins
@@ -227,9 +224,7 @@ def restored_card(before: str, rows: Mapping[str, int], formats: Sequence[str], 
 
     Args:
         before: that card.
-        rows: number of dialogues by split.
         formats: parquet, jsonl.
-        languages: language codes.
     """
     body = before.split("\n---\n", 1)[-1].strip()
     features = Features(EDOS, label_names(before))

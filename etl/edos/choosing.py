@@ -116,7 +116,6 @@ def with_said(dialogues: DataFrame, function_words: Collection[str]) -> DataFram
 
     Args:
         dialogues: turns (texts).
-        function_words: words that say little by themselves.
     """
     known = frozenset(function_words)
 
@@ -285,8 +284,6 @@ def choose_emotional(
     Args:
         dialogues: ``subtitles.clean_dialogues``.
         weak_labels: ``edos.weak_labels``.
-        rules: how many dialogues, and by what.
-        function_words: words that say little by themselves.
         persist: called on a frame that is read several times.
         thresholds: ``edos.weak_label_thresholds``, where the rule asks for it.
 

@@ -36,9 +36,7 @@ def batch_files(tasks: Tasks, taxonomy: Taxonomy, annotation: Posting) -> tuple[
     ``edos.annotation.batches`` names it when answers are collected.
 
     Args:
-        tasks: rows of a task table.
         taxonomy: ``edos.taxonomy``.
-        annotation: how the HITs go out.
     """
     batch = labelling_batch(tasks, taxonomy, annotation.post_to)
     return batch.batch_id, {

@@ -43,7 +43,6 @@ class Made:
     """What a run has made.
 
     Attributes:
-        root: of the lakehouse.
         dialogues, turns, films: of the finished set; of clean dialogues where nothing was labelled.
         raw: turns before cleaning.
         clean: turns after it.

@@ -46,11 +46,7 @@ TEXT_RULES = ("strip_names", "strip_brackets", "repair_scans", "drop_credits")
 
 @dataclass(frozen=True)
 class MadeWith:
-    """The settings that an export was made with.
-
-    Attributes:
-        publishing, subtitles, edos, models, training: sections of the settings.
-    """
+    """The settings that an export was made with."""
 
     publishing: PublishingSettings
     subtitles: SubtitleSettings
@@ -95,10 +91,6 @@ def without_secrets(value: Any, name: str = "") -> Any:
 
 def publish(run: StageRun, made_with: MadeWith) -> str:
     """Write the export if its inputs have changed, its card and its settings, and return the folder.
-
-    Args:
-        run: the stage's run.
-        made_with: settings.
 
     Raises:
         InputError: the folder has other files, there are no dialogues, or the licence grants more than the sources.

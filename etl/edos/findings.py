@@ -60,13 +60,11 @@ class EdosFindings(Findings):
     Attributes:
         classifier: the labelling model's metrics on held-out rows, such as ``macro_f1``; empty if unknown.
         silence_seconds: the silence between dialogues.
-        taxonomy: of the labels.
         classes: label, precision, recall, f1 and support of each class on held-out rows.
         training: name of the MLflow run that trained the labelling model; "" if unknown.
         size: what that model started from, and its epochs, in words; "" if unknown.
         edos: settings of the data set.
         preset: its preset in words.
-        origins: of the subtitles.
     """
 
     classifier: Mapping[str, float] = field(default_factory=dict)

@@ -51,7 +51,6 @@ def near_held_out(
         seeds: ``edos.seeds``.
         matches: ``edos.similar_matches``.
         clean_dialogues: ``subtitles.clean_dialogues``, with each dialogue's film.
-        rule: how near, and to which splits.
 
     Returns:
         dialogue_id, turn, near struct<reason, detail>.

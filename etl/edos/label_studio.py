@@ -17,7 +17,6 @@ def label_studio_files(tasks: Sequence[Mapping[str, Any]], batch_id: str, taxono
 
     Args:
         tasks: rows of ``edos.annotation_tasks``.
-        batch_id: of the batch.
         taxonomy: ``edos.taxonomy``.
     """
     return {

@@ -81,8 +81,6 @@ def label_thresholds(answers: DataFrame, labels: Sequence[str], accuracy: float,
 
     Args:
         answers: rows of `held_out_answers` that the classifier did not learn from.
-        labels: of the taxonomy.
-        accuracy: to reach.
         model: identity of the classifier.
 
     Returns:

@@ -75,7 +75,6 @@ def choice_in_words(rules: ChoiceRules, clean: int, chosen: int) -> str:
     """Return sentences that say which clean dialogues were chosen, and what label shares are therefore shares of.
 
     Args:
-        rules: of the choice.
         clean: the number of clean dialogues; 0: not known.
         chosen: the number of chosen ones.
     """

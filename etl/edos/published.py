@@ -17,9 +17,7 @@ def published_edos(spark: SparkSession, paths: Sequence[str], labels: Sequence[s
     """Read the published EDOS as an outcome of ``edos.dialogues``. The unit is the turn.
 
     Args:
-        spark: the session.
         paths: files with columns dialogue_id, text, label (or emotion) and confidence, one row for each turn.
-        labels: the taxonomy.
     """
     read = read_dialogues(spark, paths, LABELLED_TURN, SETTING, labels)
     return Outcome(finished_rows(read.rows), read.dropped, rows_in=read.rows_in)

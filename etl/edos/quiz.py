@@ -61,7 +61,6 @@ def quiz_items(hits: DataFrame, pool: DataFrame, each: int, seed: int) -> DataFr
         hits: hit (from 0), hit_id.
         pool: rows of ``situations``.
         each: quiz items per HIT, without repetition within a HIT.
-        seed: seed of the draw.
 
     Returns:
         hit_id, dialogue_id, turn (0), turns, options, quiz_label.

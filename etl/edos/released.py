@@ -84,7 +84,6 @@ def released_rows(file: DataFrame, form: ReleasedForm) -> DataFrame:
     """Return the rows of released files of one form. The label belongs to a dialogue's last turn (EDOS Table 8).
 
     Args:
-        file: the form's columns, all strings.
         form: one of ``FORMS``.
 
     Returns:
@@ -123,7 +122,6 @@ def released_dialogues(rows: DataFrame, labels: Sequence[str]) -> Outcome:
 
     Args:
         rows: rows of ``released_rows``.
-        labels: the taxonomy.
     """
     same = Window.partitionBy("origin", "dialogue_id", "turn").orderBy(
         F.col("score").desc_nulls_last(), "label", "matched_id", "turns"

@@ -96,7 +96,6 @@ def dropped_by_class(turns: DataFrame, value: Column, name: str) -> DataFrame:
     Args:
         turns: label, band, fault, and the columns of ``value``.
         value: the value whose range is recorded.
-        name: its name in the ledger.
     """
     groups = turns.groupBy("label", "band", "fault").agg(
         F.count("*").alias("units"), F.min(value).alias("least"), F.max(value).alias("most")

@@ -164,7 +164,6 @@ def all_annotations(votes: Outcome | None, answers: DataFrame, labels: Sequence[
     Args:
         votes: rows of files of votes, with ledger rows of those that cannot be read, or None.
         answers: ``edos.answers``.
-        labels: the taxonomy.
 
     Returns:
         Outcome of ``edos.annotations``. The unit is the vote.

@@ -210,8 +210,6 @@ def problem_of(text: str, template: str, quoted: bool = False) -> str | None:
     """Return the reason why a text is not an answer; None for a valid answer.
 
     Args:
-        text: the text.
-        template: the prompt's template.
         quoted: whether it stood in quotation marks. A character's refusal is an answer.
     """
     if not has_letters(text):

@@ -211,7 +211,6 @@ class MappedName(NamedTuple):
     """An emotion as models name it, the label that it counts as, and how often it was named.
 
     Attributes:
-        raw_label: the name.
         label: of the taxonomy; empty for a name without a close match, which is left out.
         source: the paper's section, ours, or the name of the user's taxonomy; empty for the labels themselves.
         soft_labels: of the exported examples.
@@ -292,11 +291,9 @@ def emo_pillars_card(
 
     Args:
         settings: name, licence and formats; loaders read the first format by default.
-        figures: counts of the rows.
         label_map: names that counted as another label are listed with their number.
         views: rows of emo_pillars_scale and emo_pillars_labels.
         taxonomy: its labels are the classes that loaders read.
-        example: a row as JSON.
     """
     about = about_emo_pillars(settings, figures, taxonomy)
     template = Template(resources.text("publishing/emo_pillars_card.md"))

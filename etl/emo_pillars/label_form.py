@@ -55,7 +55,6 @@ def options_of(labels: Sequence[str], ranked: bool, random: Random, taxonomy: Em
     Args:
         labels: labels, the strongest first.
         ranked: whether to keep the right option's order.
-        random: generator seeded by content.
         taxonomy: of at least six emotions.
     """
     groups = taxonomy.groups
@@ -82,7 +81,6 @@ def chosen_examples(
 
     Args:
         rows: ``emo_pillars.contextual_examples`` in an order that depends on content.
-        examples: number of examples.
         alone, beside: shares of examples with neutral alone, and with neutral among other labels.
         neutral: the label of utterances without an emotion.
     """
@@ -106,11 +104,8 @@ def label_tasks(
 
     Args:
         rows: result of ``chosen_examples``.
-        per_hit: items per task.
         ranked_share: share of items with ranked labels, which are the first items.
         rewritten_share: share of items whose rewritten utterance is shown, by hash.
-        seed: seed of all draws.
-        taxonomy: of the labels.
 
     Raises:
         InputError: the taxonomy has fewer emotions than an item offers.
@@ -190,7 +185,6 @@ def label_batch(tasks: Sequence[Mapping[str, Any]], post_to: str | None = None, 
     Args:
         tasks: rows of ``emo_pillars.evaluation_tasks``.
         post_to: URL for the answers.
-        taxonomy: of the labels.
     """
     yes = Choice(value="yes", text="Yes")
     asked = (

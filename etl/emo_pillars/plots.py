@@ -28,7 +28,6 @@ class Story(NamedTuple):
         source: the file and the story's number, from 1.
         title: of the plot.
         text: the plot, or the evidence of the fault.
-        fault: why it cannot be read.
         units: 0 for a fault of a whole file.
     """
 
@@ -46,7 +45,6 @@ def select_plots(stories: Iterable[Story], limit: int | None, words: int, englis
     can still be selected are held in memory.
 
     Args:
-        stories: all stories.
         limit: greatest number of plots; None for all.
         words: greatest number of words and marks of a plot.
         english: least share of English words.

@@ -59,7 +59,6 @@ def judged(parsed: Parsed, texts: Sequence[str], faults: Sequence[list[str]], re
     Args:
         parsed: items as tuples.
         texts: the items' texts, for the ledger.
-        faults: the items' faults.
         reject: faults that reject an item.
     """
     kept = []

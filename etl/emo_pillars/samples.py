@@ -94,7 +94,6 @@ def texts_to_embed(
         examples: ``emo_pillars.examples``.
         contextual: ``emo_pillars.contextual_examples``.
         contexts: ``emo_pillars.contexts``.
-        sizes: of the samples.
         topic: whose topics are looked for.
         query: query of ``emo_pillars.query_examples``.
         neutral_label: the label of utterances without an emotion.
@@ -117,7 +116,6 @@ def without_vector(rows: DataFrame, texts: Sequence[str], embeddings: DataFrame,
 
     Args:
         rows: utterance_id, and the columns of ``texts``.
-        texts: names of the embedded columns.
         embeddings: ``emo_pillars.text_embeddings``.
         model: identity of the encoder.
     """
@@ -134,11 +132,8 @@ def with_vector(
     """Add the embedding of a text column, and drop rows without one.
 
     Args:
-        rows: any rows with the text column.
         embeddings: ``emo_pillars.text_embeddings``.
         model: identity of the encoder.
-        text: name of the text column.
-        name: name of the added column.
     """
     known = embeddings.where((F.col("model") == model) & F.col("embedding").isNotNull()).select(
         F.col("text_hash").alias("_hash"), F.col("embedding").alias(name)

@@ -33,7 +33,6 @@ def counts_of_samples(
         contexts: ``emo_pillars.contexts``.
         embeddings: ``emo_pillars.text_embeddings``.
         model: identity of the encoder.
-        sizes: of the samples.
         neutral_label: the label of utterances without an emotion.
     """
 

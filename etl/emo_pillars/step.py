@@ -207,8 +207,6 @@ class Step:
         """Return the items of an answer as tuples, and its rejected parts.
 
         Args:
-            rules: the rules.
-            answer: the raw answer.
             cut_off: whether generation stopped at the token limit.
             given: what the prompt contained: labels (a list), utterance, actor, context.
         """
@@ -219,7 +217,6 @@ class Step:
 
         Args:
             answers: rows of ``etl.llm.requests.with_answers``.
-            rules: the rules.
         """
         rejected = "rejected: array<struct<reason: string, text: string>>"
         schema = f"struct<items: array<struct<{self.item}>>, {rejected}>"

@@ -21,7 +21,6 @@ def step_stages(step: Step, module: str) -> tuple[Stage, Stage]:
     """Declare the stage that asks a step's prompts and the stage that reads the answers, and return them.
 
     Args:
-        step: the step.
         module: the chapter that the stages belong to, as ``jobs.DATASET.CHAPTER``.
     """
     own = receiver_of(step.ask)

@@ -32,7 +32,6 @@ def communities(vectors: NDArray[np.floating], above: float, seed: int) -> list[
     Args:
         vectors: array of shape (n, size), in an order that depends on content.
         above: threshold, see ``emo_pillars.analysis.topic_similarity``.
-        seed: seed of Louvain's method.
     """
     import networkx
 
@@ -52,9 +51,7 @@ def topics_of(
     """Return the topics of one emotion's utterances, the largest first, with their keywords (ours).
 
     Args:
-        emotion: emotion of all utterances.
         texts: utterances in the order of their ids.
-        vectors: their embeddings.
         above, seed: see ``communities``.
     """
     if not texts:

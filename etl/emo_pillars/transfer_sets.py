@@ -40,7 +40,6 @@ def isear_reports(lines: Iterable[str | None], folds: int) -> LocalOutcome:
 
     Args:
         lines: lines of the file. The header has the columns Field1 (the emotion) and SIT (the report).
-        folds: number of folds.
 
     Raises:
         InputError: the header lacks a column.

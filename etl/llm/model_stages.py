@@ -35,7 +35,6 @@ def prompt_stage(
     Changed settings give other requests, so stored answers stay valid.
 
     Args:
-        reads: input tables.
         writes: the step's table of raw answers.
         model: key under ``models`` of the language model.
         per_minute: prompts per minute and core, for planning.
@@ -91,7 +90,6 @@ def answer_stage(
 
     Args:
         asking: the ``prompt_stage``.
-        writes: output table.
         units: units of the row accounting.
         resources: files of ``conf`` that only the parser uses.
         version: increased when the parser gives other rows.

@@ -46,8 +46,6 @@ def with_requests(
 
     Args:
         units: rows of the step, one per prompt.
-        prompt: the prompt.
-        decoding: decoding parameters of the step.
         answer_start: predefined start of the answer, which the model continues.
         samples: number of answers per prompt, numbered from 0. Units without samples are dropped.
         together: text that prompts have in common if most of them is the same, such as a plot's id. They are sent one

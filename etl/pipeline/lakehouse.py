@@ -27,8 +27,6 @@ def storage_of(spark: SparkSession, settings: LakehouseSettings, small: bool) ->
     """Return how the tables of a lakehouse are kept: delta-rs writes those in folders of this machine, if it can.
 
     Args:
-        spark: a session with Delta.
-        settings: where the tables are.
         small: whether what is written fits into the driver.
     """
     root = located(settings.root)
@@ -42,7 +40,6 @@ class Lakehouse:
     """The tables of one lakehouse in one Spark session.
 
     Args:
-        spark: a session with Delta.
         settings: where the tables are: a catalog, or a folder with ``<root>/<schema>/<table>``.
         small: whether what is written fits into the driver.
     """
@@ -64,7 +61,6 @@ class Lakehouse:
         """Return the tables of another set of the same lakehouse (``lakehouse.set``), with what is known of them.
 
         Args:
-            name: of the set.
             named: whether SQL calls them ``edos_NAME.turns`` in a folder too, beside those of this set.
         """
         other = copy.copy(self)
@@ -139,7 +135,6 @@ class Lakehouse:
         """Add rows in one commit.
 
         Args:
-            table: the table.
             rows: with the table's columns; others are ignored.
             lineage: written to the commit's ``userMetadata``.
             once: an id of this content; a second append with it is skipped.

@@ -70,7 +70,6 @@ def opened(folder: str, before: "DeltaTable | None" = None) -> "DeltaTable | Non
     """Return a table's newest version; None where delta-rs cannot read or may not write the table.
 
     Args:
-        folder: of the table.
         before: the table as it was opened before. Only commits since then are read, if its last one is still there.
     """
     from deltalake import DeltaTable
@@ -110,7 +109,6 @@ def total(target: "DeltaTable", where: tuple[str, str], units: str | None) -> in
     """Return the sum of a column over the rows of an `opened` table whose column has a value, or count the rows.
 
     Args:
-        target: the table.
         where: column and value.
         units: the column that is summed; None counts.
     """
@@ -197,7 +195,6 @@ class LocalTables(SparkTables):
 
     Args:
         spark: a session on this machine.
-        settings: where the tables are.
     """
 
     def __init__(self, spark: SparkSession, settings: LakehouseSettings) -> None:

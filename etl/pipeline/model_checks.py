@@ -23,10 +23,6 @@ def check_models(stages: Sequence[Stage], settings: Settings) -> None:
     Left out are models that one of the stages trains, those of a server, and what a training would download to start
     from: a finished training needs none.
 
-    Args:
-        stages: those that are about to run.
-        settings: of the run.
-
     Raises:
         InputError: it names the setting, the model, the file and the cure.
     """

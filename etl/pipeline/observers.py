@@ -33,7 +33,6 @@ class Observers:
 
     Args:
         context: of the run, whose settings name the modules.
-        say: prints a line.
 
     Raises:
         InputError: a module, or what it imports, is not installed.

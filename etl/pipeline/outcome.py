@@ -65,7 +65,6 @@ def dropped_columns(
     Args:
         unit: what a dropped row is, such as ``text``, or a column that says it.
         key: its id, or the name of the id's column.
-        reason: why it is dropped.
         units: how many of the stage's units it counts as.
     """
     return [

@@ -36,7 +36,6 @@ def in_order(stages: Iterable[Stage], groups: Sequence[str] = ()) -> list[Stage]
     """Return stages in topological order.
 
     Args:
-        stages: in any order.
         groups: data sets in the order in which their independent stages run; within one, by name.
 
     Raises:
@@ -79,7 +78,6 @@ def chosen(
     Manual stages are left out unless they are named, or a stage named in ``--to`` needs them.
 
     Args:
-        stages: all, in order.
         to: one or several names, separated by commas: these stages and all that they need.
         start: this stage and all that follows from it.
         only: this stage alone.
@@ -163,7 +161,6 @@ def what_changed(before: Mapping[str, str], now: Mapping[str, str]) -> str | Non
 
     Args:
         before: as ``settings`` of ``ops.stage_runs`` has them; empty for a run of an earlier version of the program.
-        now: the present ones.
     """
     if not before:
         return None
@@ -345,7 +342,6 @@ class PipelineContext:
         """Compare the stage's last finished run with its present inputs, settings and models.
 
         Args:
-            stage: the stage.
             again: whether it runs though nothing changed.
 
         Raises:

@@ -33,7 +33,6 @@ def rows_among(table: DataFrame, column: str, batch: DataFrame) -> DataFrame:
     Args:
         table: rows as `Lakehouse.read` returns them.
         column: of table and batch.
-        batch: its rows.
     """
     wanted = batch.select(column).where(F.col(column).isNotNull()).distinct()
     named = sorted(row[0] for row in wanted.limit(MOST_NAMED + 1).collect())

@@ -321,7 +321,6 @@ class _Runner:
         Args:
             table: the stage's.
             rows_in: a number, or a frame to count in.
-            rows_out: rows of the table.
             all_rows: whether ``rows_out`` are all of its rows.
 
         Raises:

@@ -149,7 +149,6 @@ def shared_gpus(submitted: SparkConf, own: Mapping[str, str]) -> dict[str, str]:
     they are submitted with ``spark.task.resource.gpu.amount`` set to 1.
 
     Args:
-        submitted: the configuration of ``spark-submit``.
         own: ``spark.conf`` of the settings.
     """
     (gpus, of_task, own_cores) = (

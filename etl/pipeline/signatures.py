@@ -28,12 +28,7 @@ class At:
 
 
 class While:
-    """Settings that count while another setting has one of these values.
-
-    Args:
-        key: of the other setting.
-        values: the values.
-    """
+    """Settings that count while another setting has one of these values."""
 
     def __init__(self, key: str, *values: str) -> None:
         self.key = key
@@ -94,7 +89,6 @@ class Receiver:
 
     Attributes:
         function: the function that somebody wrote; its name and docstring are the stage's.
-        received: its settings.
         call: from the input tables, all settings and the run to its result.
         base: the receiver whose result this one passes on; None for others.
     """

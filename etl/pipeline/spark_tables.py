@@ -50,7 +50,6 @@ class SparkTables:
     """The tables of one lakehouse in one session, as Spark keeps them; subclasses keep them in other ways.
 
     Args:
-        spark: a session with Delta.
         settings: where the tables are: a catalog, or a folder with ``<root>/<schema>/<table>``.
     """
 
@@ -164,7 +163,6 @@ class SparkTables:
         """Return the sum of a column over the rows whose column has a value, or their count; None: Spark must count.
 
         Args:
-            table: the table.
             where: column and value.
             units: the column that is summed; None counts.
         """

@@ -55,12 +55,8 @@ class StageRun:
 
     Attributes:
         models: resolved models by name, each with ``path`` and ``identity``.
-        spark: the session.
         folder: the folder of models, local or shared by driver and executors.
-        compute: how models are called and trained.
         tracking: where the tables are, where runs are tracked and models registered.
-        stage: the stage's name.
-        say: prints a line of progress.
         inputs: the versions of the tables it reads, by name.
         store: the place of models and checkpoints in an object store, or None.
     """

@@ -117,7 +117,6 @@ class RowAccounting:
     """The unit in which a stage accounts: in = out + dropped + quarantined.
 
     Attributes:
-        name: the unit's plural name.
         rows_in: SQL aggregate over the first input (after ``prepare``).
         rows_out: SQL aggregate over the stage's table.
     """
@@ -134,7 +133,6 @@ class FromFiles:
     Attributes:
         key: the setting. It needs ``lakehouse.set``: a set made from such files is none of one's own films.
         function: makes the rows; it receives settings and the run as the stage's own function does, and no tables.
-        units: its account.
     """
 
     key: str
@@ -265,7 +263,6 @@ class Stage:
         Args:
             frames: its input tables; the first are the batch's units, if it is incremental.
             settings: all settings, of which the function gets those that it names.
-            run: its run.
         """
         with self._guarded():
             return self.function.call(frames, settings, run)
@@ -314,7 +311,6 @@ class Declaration(TypedDict, total=False):
 
     Attributes:
         writes: its table, or the model it trains; None for a stage that only prints or exports.
-        reads: input tables.
         optional: those of them that may be missing, and are empty then.
         models: the models it uses, each the key under ``models`` that holds its URI.
         quarantine: the table of the inputs that it could not read, keyed as its units of work.

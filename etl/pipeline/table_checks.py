@@ -24,9 +24,6 @@ class TableFault:
 
     Attributes:
         table: its name.
-        folder: of the table.
-        reason: what is wrong with it.
-        cure: what to do.
     """
 
     table: str
@@ -60,8 +57,6 @@ def table_faults(
     """Yield what is damaged of tables in local folders; those of a catalog or a store are not looked at.
 
     Args:
-        settings: where the tables are.
-        tables: those to check.
         files_of: names of the tables whose data files are looked for, too; None: of all.
     """
     root = table_root(settings)

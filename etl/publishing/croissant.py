@@ -25,7 +25,6 @@ class Datasheet:
     """The texts of ``conf/publishing/<name>.yaml`` with the facts of an export filled in.
 
     Attributes:
-        questions: each with its answer.
         rai: fields for responsible AI.
     """
 
@@ -63,11 +62,8 @@ def croissant(
     """Return the description as JSON-LD; its record set reads the Parquet files beside it.
 
     Args:
-        name: of the data set.
         sheet: its second answer is the description; texts of the fields for responsible AI.
-        fields: columns of a row.
         licence: SPDX identifier, or ``other``.
-        languages: language codes.
         formats: parquet, jsonl.
         citation: BibTeX, or a text.
         published: the day of publication, as YYYY-MM-DD; "" if it is not known.

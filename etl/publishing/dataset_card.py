@@ -32,7 +32,6 @@ class Features:
     """The types of an export's columns, as the hub's loaders read them.
 
     Attributes:
-        fields: columns of a row.
         labels: names of the classes of ``classes``, in the order of their ids; () leaves labels texts.
         name: of the configuration that loaders read by default.
         classes: columns and fields whose values are the labels.
@@ -64,15 +63,11 @@ class About:
     """The facts about an export that its card and its Croissant file state.
 
     Attributes:
-        name: of the data set.
         method: edos, emo_pillars or augesc.
         rows: number of rows by split.
         formats: parquet, jsonl; loaders read the first one by default, the others must be named.
-        languages: language codes.
         licence: SPDX identifier, or ``other``.
-        features: types of the columns.
         sheet: answers to a datasheet's questions; None for a copy whose text is there.
-        tags: for search.
         not_cited: keys of entries of the method's citation that do not concern this set.
     """
 
@@ -134,7 +129,6 @@ def citation(name: str, method: str, without: Sequence[str] = ()) -> str:
     """Return what to cite, as BibTeX: the method, the sources, and this set.
 
     Args:
-        name: of the set.
         method: edos, emo_pillars or augesc.
         without: keys of entries that are left out.
     """
@@ -162,7 +156,6 @@ def example_row(row: str | None, column: str) -> str:
     """Return a row of an export as a part of its card; "" for an export without rows.
 
     Args:
-        row: as JSON.
         column: its list, of which the first two entries are shown.
     """
     try:

@@ -24,8 +24,6 @@ def findings_of(
 
     Args:
         views: names without ``analysis.``; a missing view has no rows.
-        tables: tables whose versions are printed.
-        made_with: further facts to print.
     """
     lakehouse = Lakehouse(spark, settings)
     facts = {"pipeline": f"edos-lakehouse {package_version()}", **versions(lakehouse, tables), **made_with}
@@ -46,7 +44,6 @@ def rows_of(
     """Return the rows of small views by name, and register these views.
 
     Args:
-        lakehouse: of the tables.
         views: names without ``analysis.``; a missing view has no rows.
         taxonomy: of EDOS; only its views depend on it.
         emotions: the taxonomy of Emo Pillars.

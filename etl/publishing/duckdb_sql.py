@@ -17,10 +17,6 @@ def duckdb_view(name: str, sql: str) -> str:
     """Return a view's query in DuckDB's SQL: the same columns, and the same rows.
 
     A view whose regular expressions DuckDB does not have is written again under ``duckdb/``.
-
-    Args:
-        name: of the view.
-        sql: its query for Spark.
     """
     return hand_written().get(name) or translated(sql)
 

@@ -122,8 +122,6 @@ def export_folder(root: str, settings: ExportLocation, own: str = "") -> str:
     """Return the folder of an export: the one in the settings, or ``exports/<name>`` under the root.
 
     Args:
-        root: of the lakehouse.
-        settings: of the export.
         own: ``lakehouse.set``, which the folder under the root ends in.
     """
     name = f"{settings.name}-{own}" if own else settings.name

@@ -23,7 +23,6 @@ class Tables:
 
     Attributes:
         settings: of the lakehouse: ``EDOS_ROOT`` names its folder (default: the demo's), ``EDOS_CATALOG`` its catalog.
-        spark: the session.
     """
 
     def __init__(self, spark: SparkSession | None = None) -> None:
@@ -42,7 +41,6 @@ class Tables:
         """Return the rows of a query or, where a table is not there yet, which command makes it.
 
         Args:
-            query: in SQL.
             stage: that makes the last of the tables that it reads.
         """
         try:
@@ -76,8 +74,6 @@ def bars(frame: "pd.DataFrame | str", names: str, values: str, title: str, axis:
     Args:
         frame: the rows; a text that stands for them is returned as it is.
         names, values: columns with the bars' names and lengths.
-        title: of the chart.
-        axis: what the lengths are.
     """
     if isinstance(frame, str):
         return frame
@@ -104,7 +100,6 @@ def lines(frame: "pd.DataFrame | str", across: str, up: str, of: str, title: str
         frame: the rows; a text that stands for them is returned as it is.
         across, up: columns of the horizontal and the vertical axis.
         of: column with the names of the lines.
-        title: of the chart.
     """
     if isinstance(frame, str):
         return frame

@@ -21,8 +21,6 @@ def page(title: str, description: str, body: "Markup", script: str = "") -> str:
     """Return a page with the style of ``conf/reports/report.css``.
 
     Args:
-        title, description: text.
-        body: parts.
         script: the only code that the page's policy lets run; "" for none.
     """
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()

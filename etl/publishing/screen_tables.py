@@ -31,7 +31,6 @@ def aligned(
     """Return the lines of a table: numbers to the right, other values to the left.
 
     Args:
-        columns: names.
         rows: values; null is empty, floats have at most four decimals, nested values are JSON.
         width: columns of text are shortened until the lines fit; None: they are not.
         grouped: whether numbers have separators of thousands; answers to SQL have none, for a number may be a year.

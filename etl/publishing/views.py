@@ -205,7 +205,6 @@ def read_view(text: str, name: str) -> View:
     """Return the view of a file: its comment, what its columns mean, and its query.
 
     Args:
-        text: of the file.
         name: of the view, for the message.
 
     Raises:

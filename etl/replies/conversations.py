@@ -48,7 +48,6 @@ def empathetic_conversations(
     """Return EmpatheticDialogues as ``CONVERSATIONS``, without the situations.
 
     Args:
-        spark: the session.
         rows: the released CSV's Dialog_ID, Type, Text, Label; a conversation's rows in order.
         labels: the taxonomy. Other labels become null.
     """

@@ -41,7 +41,6 @@ class Start:
     """The model that a training starts from.
 
     Attributes:
-        model: the generator.
         identity: of its initial weights, or of its tokenizer.
         network: the settings of its network, for the parameters of the run.
     """
@@ -114,9 +113,6 @@ def train_and_register_generator(
 
     Args:
         examples: ``replies.examples``.
-        regime: what the generator learns from.
-        options: of the training.
-        start: makes the generator to train.
 
     Raises:
         InputError: a split has no rows.

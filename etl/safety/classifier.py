@@ -47,12 +47,7 @@ def danger_lines(half: str) -> list[DangerLine]:
 
 
 class DangerClassifier:
-    """The classifier of one text.
-
-    Args:
-        encoder: of the texts.
-        lines: to learn from.
-    """
+    """The classifier of one text."""
 
     def __init__(self, encoder: SentenceEncoder, lines: Sequence[DangerLine]) -> None:
         self._encoder = encoder

@@ -107,7 +107,6 @@ def border_features(
     """Return the hashed features of each border.
 
     Args:
-        words: of the sentences.
         left, right: positions of each border's sentences.
         context: the borders' context, in their order.
         lexical: whether words are among the features; without them the features serve any language.

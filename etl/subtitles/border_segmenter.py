@@ -295,7 +295,6 @@ def fit_logistic(features: Ragged, label: np.ndarray, weight: np.ndarray, start:
     Args:
         features: of each row; a feature that occurs twice in a row counts twice.
         label: 1 a new turn, 0 none.
-        weight: of each row.
         start: the weights that cost nothing.
     """
     from scipy.optimize import minimize

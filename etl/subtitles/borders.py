@@ -28,8 +28,6 @@ class Borders:
     """The borders of the sentences of several files, by marks and the segmenter.
 
     Attributes:
-        sentences: the sentences.
-        lines: the spoken ones.
         own: the decision before each spoken sentence by the file's own marks: NEW_TURN, SAME_TURN or UNMARKED.
         marked: the same by own marks or marks from other uploads.
         margin: how far the segmenter's score is above its limit.
@@ -58,7 +56,6 @@ class Borders:
         """Return the borders of files.
 
         Args:
-            sentences: the sentences of several files.
             scores: the segmenter's score before each sentence; ignored for a file's first sentence.
             carried: the marks of other uploads before each sentence, NEW_TURN, SAME_TURN or UNMARKED; they decide
                 where the file's own marks do not (``Spoken.certain``).

@@ -90,7 +90,6 @@ def unusable_source(units: DataFrame, files: DataFrame, quarantined: DataFrame) 
     """Return in one line why a run may not go on: no file of a source could be read, or of a chosen language; or None.
 
     Args:
-        units: rows of the manifest.
         files: rows of ``subtitles.files``.
         quarantined: rows of ``subtitles.quarantine``.
     """

@@ -107,7 +107,6 @@ def without_withdrawn(listed: DataFrame, withdrawn: DataFrame) -> Outcome:
     """Leave out the files that were withdrawn, each with the reason that was given.
 
     Args:
-        listed: rows of the manifest.
         withdrawn: rows of ``subtitles.withdrawn``.
     """
     each = [
@@ -133,9 +132,7 @@ def wanted(
 
     Args:
         listed: rows of ``subtitles.manifest``.
-        sources: as the manifest names them.
         languages: codes to keep; all if empty.
-        sample: share of films.
         years: the first and the last year folder; None: all.
     """
     asked = F.col("source").isin(*map(valid, sources)) & in_film_sample(F.col("movie_id"), sample)

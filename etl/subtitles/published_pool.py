@@ -18,9 +18,7 @@ def published_pool(spark: SparkSession, paths: Sequence[str], profanity: Sequenc
     """Read the published pool as an outcome of ``subtitles.clean_dialogues``. The unit is the turn.
 
     Args:
-        spark: the session.
         paths: files with columns dialogue_id and text, one row for each turn.
-        profanity: words that make a dialogue profane.
     """
     read = read_dialogues(spark, paths, TURN, SETTING)
     return Outcome(clean_rows(read.rows, profanity), read.dropped, rows_in=read.rows_in)
@@ -34,7 +32,6 @@ def clean_rows(read: DataFrame, profanity: Sequence[str]) -> DataFrame:
 
     Args:
         read: dialogue_id, texts.
-        profanity: words that make a dialogue profane.
     """
     turns = CLEAN_DIALOGUES.schema["turns"].dataType
     assert isinstance(turns, ArrayType)

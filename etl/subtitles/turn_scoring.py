@@ -86,7 +86,6 @@ def score_turns(files: DataFrame, scorer: PairScorer, model: str, carried: DataF
 
     Args:
         files: source_path, subtitle_id, genres, subtitle_duration_ms, sentences.
-        scorer: the model.
         model: the model's identity.
         carried: the marks of other uploads, from ``carried_marks.marks_of_other_uploads``; None: there are none.
 
@@ -191,7 +190,6 @@ def flat_carried(column: pa.Array, sentences: Sentences) -> np.ndarray:
     Args:
         column: list<struct<sentence, new_turn>>, nullable; sentence counts within the file, and those that it has not
             are ignored.
-        sentences: the files' sentences.
     """
     marks = np.full(len(sentences), UNMARKED, dtype=np.int8)
     counts = np.asarray(_compute.fill_null(_compute.list_value_length(column), 0), dtype=np.int64)

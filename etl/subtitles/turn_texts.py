@@ -28,7 +28,6 @@ def turn_texts(rows: DataFrame, rules: CleaningSettings, words: CleaningWords) -
     Args:
         rows: language, turns with ``speaker``, and ``spoken``: a list of sentences for each turn.
         rules: cleaning rules of the data set; only those that change texts are used.
-        words: word lists of its languages.
     """
 
     def said(text: Column, turn: Column) -> Column:

@@ -104,7 +104,6 @@ def flat_values(column: pa.Array, sentences: Sentences, missing: float) -> np.nd
 
     Args:
         column: a nullable list of numbers or booleans; nulls are missing, surplus values are ignored.
-        sentences: the files' sentences.
         missing: the value without one.
     """
     values = np.full(len(sentences), missing, dtype=np.float64)

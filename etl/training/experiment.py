@@ -82,7 +82,6 @@ def parent_run(client: "MlflowClient", experiment_id: str, name: str, tags: Mapp
     """Return the id of the run whose children are the trials of a comparison; create it if it does not exist.
 
     Args:
-        tags: of the run.
         by: the tag whose value tells it from other comparisons.
     """
     found = client.search_runs([experiment_id], f"tags.{by} = '{tags[by]}'", max_results=1)

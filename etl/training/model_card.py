@@ -47,7 +47,6 @@ def model_card(name: str, kind: str, made_from: str, figures: Mapping[str, float
         name: of the registered model.
         kind: of the model's class.
         made_from: see `description`.
-        figures: metrics on held-out rows.
     """
     from etl.training.signatures import EXAMPLES
 

@@ -38,7 +38,6 @@ class HeldOutTest(ABC):
 
     Attributes:
         metric: name of the metric that is compared; `lower` if a lower value is better.
-        rows: the held-out rows.
     """
 
     metric: str
@@ -75,7 +74,6 @@ class Recipe:
         starts_from: that model's identity.
         test: the evaluation on rows that are not trained on.
         rows_out: number of labelled rows used, for training or held out.
-        dropped: rows of the ledger.
         params, tags: of the run, in addition to the options and versions.
         members: trained models; the model is the mean of their answers then, and nothing is trained.
         further: makes a second training of the trained model, given its folder; None: the model is trained once.

@@ -59,7 +59,6 @@ def complete(kind: Any, folder: str | Path, may_lack: Sequence[str] = (), **opti
 
     Args:
         kind: a class of transformers.
-        folder: of the model.
         may_lack: starts of the names of weights that nothing uses, or that are about to be trained.
         options: of ``from_pretrained``, besides `LOCAL`.
 

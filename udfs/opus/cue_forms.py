@@ -68,9 +68,6 @@ class Forms(CuesOfFile):
 def found_cues(text: str) -> Forms:
     """Return the cues of a file in any of the forms, in the order in which they are shown.
 
-    Args:
-        text: the file in normal form.
-
     Raises:
         UnreadableError: not_subtitles: TTML or json3 that cannot be parsed.
     """

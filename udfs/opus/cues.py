@@ -64,9 +64,7 @@ class Fault:
     """Something in a file that is not read, or not read as it stands there.
 
     Attributes:
-        reason: what it is.
         line: the line of the file, from 1.
-        text: what stands there.
         cue: whether it is a whole cue that is left out.
     """
 

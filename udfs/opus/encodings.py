@@ -125,7 +125,6 @@ def as_text(data: bytes, language: str | None) -> Decoded:
     """Decode a plain file by its byte order mark, as UTF-8 with damaged places, or by the code page that fits best.
 
     Args:
-        data: the file.
         language: its language, if its name tells: the pages of that language are tried first.
 
     Raises:

@@ -218,9 +218,7 @@ def _rows(
     """Yield the manifest rows of a file or of a zip's members.
 
     Args:
-        source: as the settings name it.
         place: the source's root, the file's path in it, and that path as ``source_path``.
-        found: the file.
         languages, release_default: as for ``list_piece``.
     """
     root, inside, shown = place

@@ -59,7 +59,6 @@ def parse_subtitles(data: bytes, truecase: bool = True, language: str | None = N
     tokenised here.
 
     Args:
-        data: the unpacked XML.
         truecase: use a word's ``alternative``, the truecased form of shouted text.
         language: whose abbreviations the tokens of the ``raw`` form follow.
 

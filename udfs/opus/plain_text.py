@@ -69,7 +69,6 @@ def parse_plain_text(data: bytes, language: str | None, languages: Sequence[str]
     an abbreviation, before a name. Cues are numbered from 1 in their order.
 
     Args:
-        data: the unpacked file.
         language: as its name or folder says; without one it is found from the text.
         languages: those that were asked for; the only one is assumed where the text tells nothing.
 

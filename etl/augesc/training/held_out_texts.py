@@ -47,7 +47,6 @@ class LanguageTest(HeldOutTest):
 
     Args:
         start: the model before its training.
-        learned: the training rows.
     """
 
     metric = "word_perplexity"

@@ -117,7 +117,6 @@ def tuning_recipe(
     """Return the recipe of a causal language model that is tuned on conversations.
 
     Args:
-        options: of its training.
         sessions, held_out: session_id, turns.
         pieces: from a session's turns to its pieces of text.
     """

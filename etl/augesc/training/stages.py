@@ -20,7 +20,6 @@ def speaker_stage(
 
     Args:
         model: key under ``models`` and ``training``.
-        role: the speaker.
         drawn: the table of the sessions that are never held out.
         sessions: the table of all sessions.
         enabled_if: see ``stage``.

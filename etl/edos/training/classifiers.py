@@ -42,12 +42,9 @@ class WeakRows:
     """The labelled sentences of the weak labeler, each as (text, label id).
 
     Attributes:
-        train: to learn from.
         validation: by which the epoch is chosen and the temperature fitted.
-        held_out: for the figures.
         held_out_file: the name of the file that they are of.
         folder: of the files.
-        dropped: rows of the ledger.
     """
 
     train: list[tuple[str, int]]
@@ -125,13 +122,7 @@ def train_and_register_weak_labeler(
 def weak_recipe(
     run: StageRun, options: WeakLabelerSettings, taxonomy: Taxonomy, start: ResolvedModel, rows: WeakRows
 ) -> Recipe:
-    """Return the recipe of a weak labeler.
-
-    Args:
-        options: of its training.
-        taxonomy: its labels.
-        start: the encoder that it starts from.
-    """
+    """Return the recipe of a weak labeler."""
     labels = taxonomy.names
     sizes = f"{len(rows.train):,} sentences to train on, {len(rows.validation):,} for validation"
     run.say(f"{sizes}, {len(rows.held_out):,} of {rows.held_out_file} held out")
@@ -180,9 +171,6 @@ def mean_instead(recipe: Recipe, run: StageRun, uris: Sequence[str]) -> Recipe:
 
     It is calibrated, measured and compared with the champion on the same rows as a trained one.
 
-    Args:
-        uris: of the models.
-
     Raises:
         InputError: there is no model at a URI.
     """
@@ -209,7 +197,6 @@ def with_transcripts(
 
     Args:
         recipe: of a classifier that learns from labels.
-        transcripts: folders of them.
         kind: the same classifier where it learns from probabilities.
         item: what the classifier reads of a history.
 
@@ -322,9 +309,6 @@ def dialogue_recipe(
     """Return the recipe of a dialogue classifier.
 
     Args:
-        options: of its training.
-        taxonomy: its labels.
-        start: the encoder that it starts from.
         given: results of `rows_by_split`.
         origins: of the training rows, as ``crowd+similar``.
     """

@@ -107,9 +107,6 @@ class CoarseParts(NamedTuple):
     """The parts of `coarse_rows`.
 
     Attributes:
-        learned: to learn from.
-        chosen_on: by which a champion is chosen.
-        held_out: for the figures.
         dropped: rows of the ledger for lines that are in none; these count as no units.
     """
 
@@ -142,7 +139,6 @@ def coarse_rows(folders: Sequence[str], taxonomy: Taxonomy) -> CoarseParts:
 
     Args:
         folders: of MELD, EmoryNLP and GoEmotions; dialogues without emotions are left out.
-        taxonomy: of the labels.
 
     Raises:
         InputError: a folder has no known files, or a file cannot be read.
@@ -263,7 +259,6 @@ class TranscriptChoice(ClassifierTest):
     Args:
         validation: the choice without transcripts.
         items: texts or histories of the utterances.
-        known: what is known of them.
     """
 
     def __init__(self, validation: ClassifierTest, items: Sequence[Any], known: CoarseRows, taxonomy: Taxonomy) -> None:

@@ -78,7 +78,6 @@ def parse_actors(answer: str, template: str, cut_off: bool = False) -> Parsed:
     """Parse the characters of an answer, one per line (Emo Pillars 3.1, B).
 
     Args:
-        answer: the raw answer.
         template: the prompt's template, to detect repetitions of the prompt.
         cut_off: whether generation stopped at the token limit.
     """

@@ -50,7 +50,6 @@ def parse_rewrite(answer: str, template: str, cut_off: bool = False, emotions: C
     """Parse the rewritten utterance: the first of several proposals, without explanations (Emo Pillars 3.5).
 
     Args:
-        answer: the raw answer.
         template: the prompt's template, to detect repetitions of the prompt.
         cut_off: whether generation stopped at the token limit.
         emotions: names of emotions, which are no part of an utterance when they stand before or behind it.

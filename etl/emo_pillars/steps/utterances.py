@@ -93,8 +93,6 @@ def parse_utterances(
     """Parse the utterances of an answer, including those under a heading "Neutral" (Emo Pillars 3.2).
 
     Args:
-        answer: the raw answer.
-        template: the prompt's template.
         cut_off: whether generation stopped at the token limit. An incomplete last line is then rejected.
         emotions: known names of emotions, to tell a name from the words of an utterance.
         neutral_label: the label of the utterances under the heading.

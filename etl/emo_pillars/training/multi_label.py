@@ -38,7 +38,6 @@ def train_and_register_multi_label(
     Args:
         passages: passage_id, utterance, context, labels, split.
         model: its key under ``models`` and ``training``.
-        options: of its training.
         encoder: URI of what it starts from.
         labels: of the taxonomy, in the order of their ids.
 
@@ -63,10 +62,8 @@ def multi_label_recipe(
 
     Args:
         model: its key under ``models`` and ``training``.
-        options: of its training.
         start: the resolved encoder or classifier that it starts from.
         rows: (passage, label ids) rows of each split.
-        dropped: rows of the ledger.
         labels: of the taxonomy, in the order of their ids.
     """
     begin = partial(starting_model, start.path, rows["train"], labels)
@@ -97,7 +94,6 @@ def passages_by_split(
 
     Args:
         passages: passage_id, utterance, context (null: none), labels array<string>, split.
-        what: name of the rows, for messages.
         names: labels of the taxonomy, in the order of their ids.
 
     Returns:

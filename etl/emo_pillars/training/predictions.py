@@ -50,7 +50,6 @@ def predictions(dialogues: DataFrame, run: StageRun, comment: str, context: str)
     Args:
         dialogues: ``emo_pillars.emocontext``.
         comment: a short text (Emo Pillars Figure 6).
-        context: its context.
 
     Returns:
         Outcome of ``emo_pillars.predictions``. The unit is an answer of a model to a text.

@@ -53,7 +53,6 @@ def transfer_stage(task: str, reads: Table, writes: Table, *models: str) -> Decl
 
     Args:
         task: key of the set under ``training``.
-        reads: the set's table.
         writes: the table of results.
         models: keys under ``models`` of the models to tune.
     """

@@ -48,9 +48,6 @@ class Transfer:
     """A transfer to one labelled set.
 
     Attributes:
-        name: the task's.
-        settings: of all transfers.
-        options: of the task's trainings.
         encoder: URI of the plain encoder.
     """
 
@@ -66,10 +63,6 @@ class Transfer:
 
 def planned_transfers(labelled: DataFrame, run: StageRun, transfer: Transfer) -> DataFrame:
     """Return one row a trial of a task; the column trial is a hash of the trial's inputs.
-
-    Args:
-        labelled: the task's table.
-        transfer: the task and its settings.
 
     Raises:
         InputError: the settings have no model to try.

@@ -42,7 +42,6 @@ class TrainingContext:
         keep_checkpoint: do not delete it at the end, so that the same training again ends at once.
         on_epoch: called after each epoch.
         on_update: called with each update's number, from 1, and its mean loss.
-        say: called with lines of progress.
         elsewhere: replaces `train_model` to train in other processes.
     """
 

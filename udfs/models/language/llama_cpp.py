@@ -45,7 +45,6 @@ class LlamaCppGenerator:
         """Read the only GGUF file of a folder.
 
         Args:
-            folder: with the file.
             slots: prompts that are answered at once, each with memory for a context of its own.
             context: tokens of a prompt with its answer, at most; never more than the model was trained with.
             threads: of the processor.

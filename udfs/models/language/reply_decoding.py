@@ -37,7 +37,6 @@ def write_replies(
     Args:
         intents: of the replies, None for any.
         batch_size: histories in one batch; the network computes this number of rows times the number of beams.
-        seeds: for sampling.
 
     Raises:
         InputError: a history without a turn, or an unknown intent.

@@ -195,7 +195,6 @@ class ReplyGenerator(LanguageModel):
             width: of the histories, which are padded to it.
             config: of the library; its tokens of padding and end, its start and its blocked n-grams are set here.
             blocked_ngrams: length of the n-grams that a reply has once at most; 0: any.
-            rules: further logits processors.
         """
         context = padded([row.ids for row in rows], self.tokenizer.pad, width).to(self.device)
         config.decoder_start_token_id = [row.start for row in rows]
