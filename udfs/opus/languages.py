@@ -9,6 +9,8 @@ from py3langid.langid import MODEL_FILE, LanguageIdentifier
 from simplemma import in_target_language
 from simplemma.strategies.dictionaries.dictionary_factory import SUPPORTED_LANGUAGES
 
+from udfs.opus.paths import LANGUAGE_CODES
+
 _MOST_LETTERS = 6_000
 _NOT_LETTERS = re.compile(r"[\W\d_]+")
 _LABEL_OR_TAG = re.compile(r"<[^<>]{1,80}>|\{[^{}]{1,80}\}|https?://\S+")
@@ -27,68 +29,8 @@ _ALIKE = (
     {"hi", "mr", "ne"},
 )
 """Languages that a short text does not tell apart."""
-_LABELS = [
-    "af",
-    "ar",
-    "bg",
-    "bn",
-    "bs",
-    "br",
-    "ca",
-    "cs",
-    "da",
-    "de",
-    "el",
-    "en",
-    "eo",
-    "es",
-    "et",
-    "eu",
-    "fa",
-    "fi",
-    "fr",
-    "gl",
-    "he",
-    "hi",
-    "hr",
-    "hu",
-    "hy",
-    "id",
-    "is",
-    "it",
-    "ja",
-    "ka",
-    "kk",
-    "ko",
-    "lt",
-    "lv",
-    "mk",
-    "ml",
-    "ms",
-    "nb",
-    "nl",
-    "no",
-    "nn",
-    "pl",
-    "pt",
-    "ro",
-    "ru",
-    "si",
-    "sk",
-    "sl",
-    "sq",
-    "sr",
-    "sv",
-    "ta",
-    "te",
-    "th",
-    "tl",
-    "tr",
-    "uk",
-    "ur",
-    "vi",
-    "zh",
-]
+_LABELS = {*LANGUAGE_CODES.values(), "nb", "nn", "zh"}
+"""The classifier's labels that are told apart: the languages of OPUS, and those that are read as one of them."""
 _ONE_SPOKEN = ({"pt", "pt_br"}, {"bs", "hr", "sr"}, {"id", "ms"})
 """Codes that a text does not tell apart, however long it is."""
 LOOKED_AT = 2_000
@@ -163,5 +105,5 @@ def contradicts(named: str, text: str, found: str | None, probability: float) ->
 @lru_cache(maxsize=1)
 def _classifier() -> Any:
     classifier = LanguageIdentifier.from_pickled_model(MODEL_FILE, norm_probs=True)
-    classifier.set_languages(_LABELS)
+    classifier.set_languages([label for label in classifier.nb_classes if label in _LABELS])
     return classifier
