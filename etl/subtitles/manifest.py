@@ -10,6 +10,7 @@ from pyspark.sql import functions as F
 from pyspark.sql.pandas.types import to_arrow_schema
 
 from conf.errors import InputError, message_line
+from conf.redaction import without_user_info
 from etl.pipeline.outcome import Outcome, dropped_columns
 from etl.pipeline.spark_api import cores
 from etl.subtitles.tables import MANIFEST
@@ -236,3 +237,29 @@ def source_order(source: Column, sources: Sequence[str]) -> Column:
     """Return a source's 1-based position in the list; 0 for a source that is not in it."""
     places = (F.when(source == valid(name), F.lit(place)) for place, name in enumerate(sources, start=1))
     return F.coalesce(*places, F.lit(0))
+
+
+def shown_sources(sources: Sequence[str]) -> list[str]:
+    """Return the sources as tables name them, in the same order.
+
+    Raises:
+        InputError: two sources differ only in their secrets.
+    """
+    shown = [without_user_info(source) for source in sources]
+    for name, source in zip(shown, sources, strict=True):
+        if source != next(other for other, known in zip(sources, shown, strict=True) if known == name):
+            raise InputError(f"subtitles.sources names {name} twice with different keys: keep one")
+    return shown
+
+
+def with_secrets_again(files: DataFrame, sources: Sequence[str]) -> DataFrame:
+    """Return rows of ``subtitles.manifest`` whose column source is the address as the settings have it.
+
+    The addresses are joined as data, because Spark shows the constants of a query on its pages.
+    """
+    secret = [(name, source) for name, source in zip(shown_sources(sources), sources, strict=True) if name != source]
+    if not secret:
+        return files
+    known = files.sparkSession.createDataFrame(list(dict.fromkeys(secret)), "source string, address string")
+    joined = files.join(F.broadcast(known), "source", "left")
+    return joined.withColumn("source", F.coalesce("address", "source")).select(*files.columns)

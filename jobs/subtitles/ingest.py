@@ -10,8 +10,8 @@ from etl.pipeline import UNCOUNTED, At, Incremental, StageRun, Units, stage
 from etl.pipeline.outcome import Outcome
 from etl.pipeline.spark_api import cached
 from etl.subtitles import copies, ingest, manifest, uploads
+from etl.subtitles.manifest import shown_sources, with_secrets_again
 from etl.subtitles.settings import Lemmas, Listing, ReadingRules
-from etl.subtitles.sources import shown_sources, with_secrets_again
 from etl.subtitles.tables import CHOSEN_UPLOADS, FILES, LEMMAS, MANIFEST, QUARANTINE, WITHDRAWN
 from udfs.lemmas import lemmas_of_all, vocabulary
 

@@ -6,7 +6,7 @@ from pyspark.sql import DataFrame, SparkSession
 from conf.errors import InputError
 from etl.common.near_duplicates import NearDuplicates
 from etl.common.splits import connected, films_by_split, near_duplicate_groups, split_by_film, with_film_group
-from etl.edos.splits import split_released
+from etl.edos.training_rows import split_released
 
 CROWD = "dialogue_id string, turn int, turns array<string>, label string, votes array<string>, source string"
 

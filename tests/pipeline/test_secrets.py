@@ -15,7 +15,7 @@ from etl.cli import command_line
 from etl.cli.command_line import main
 from etl.pipeline.planner import PipelineContext
 from etl.pipeline.tables import TABLES
-from etl.subtitles.sources import shown_sources
+from etl.subtitles.manifest import shown_sources
 from jobs.subtitles.ingest import find_subtitles, ingest_subtitles
 from tests.llm_servers import RecordedServer, asking
 from tests.stages import run_stages

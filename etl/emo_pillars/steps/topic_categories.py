@@ -8,10 +8,9 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from etl.emo_pillars.answers import Parsed, Rejected, plain, without_repeats, words_of
-from etl.emo_pillars.names import bare_name, problem_of_name
 from etl.emo_pillars.step import NAMER, Asked, Rules, Step
 from etl.emo_pillars.steps import topic_names
-from etl.emo_pillars.steps.topic_names import Named
+from etl.emo_pillars.steps.topic_names import Named, bare_name, problem_of_name
 from etl.llm.json_answers import field, json_records, text_of
 from etl.llm.prompt_texts import as_data
 from etl.pipeline import StageRun

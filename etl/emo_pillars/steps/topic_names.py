@@ -8,8 +8,8 @@ from typing import Annotated, Any, NamedTuple
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from etl.emo_pillars.answers import Line, Parsed, Rejected, lines_of
-from etl.emo_pillars.names import bare_name, problem_of_name
+from etl.emo_pillars.answers import Line, Parsed, Rejected, lines_of, problem_of, words_of
+from etl.emo_pillars.quotes import unquoted
 from etl.emo_pillars.step import NAMER, Asked, Rules, Step
 from etl.emo_pillars.tables import TOPICS
 from etl.llm.json_answers import field, json_value, prose_of
@@ -27,6 +27,16 @@ class Named(NamedTuple):
 
     number: int
     text: str
+
+
+def bare_name(text: str) -> str:
+    """Return a name without quotation marks around it and a full stop behind it."""
+    return unquoted(text.strip().rstrip(".")).rstrip(".").strip()
+
+
+def problem_of_name(text: str, template: str, most: int) -> str | None:
+    """Return why a text is no name of at most ``most`` words; None if it is one."""
+    return problem_of(text, template) or ("too_long" if len(words_of(text)) > most else None)
 
 
 def parse_topic_name(answer: str, template: str, cut_off: bool = False) -> Parsed:
