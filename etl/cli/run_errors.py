@@ -93,8 +93,8 @@ FAULTS = (
         f"end that one (a shell, a notebook, another run), and {AGAIN}",
     ),
     KnownError(
-        r"Unable to instantiate \S*HiveMetaStoreClient",
-        "the catalog's Hive metastore cannot be opened",
+        r"Unable to instantiate \S*HiveMetaStoreClient|HiveException: org\.apache\.thrift\.transport\.TTransport",
+        "the catalog's Hive metastore does not answer",
         "check its address (hive.metastore.uris or javax.jdo.option.ConnectionURL, in hive-site.xml or after "
         f"spark.conf.spark.hadoop.) and that its server runs, and {AGAIN}",
     ),

@@ -45,6 +45,8 @@ SEMANTICS = {
     # that the search for duplicates in the whole corpus took the driver minutes in place of seconds.
     "spark.sql.optimizer.canChangeCachedPlanOutputPartitioning": "false",
 }
+# A Hive metastore that says nothing ends a run in minutes, not in half an hour.
+METASTORE = {"spark.hadoop.hive.metastore.client.socket.timeout": "120"}
 # Spark describes the plan of each query, again as it adapts, and keeps 1,000 descriptions for its UI. With our lists of
 # words and views some have megabytes: they filled the heap of a driver with 1 GiB in the eighth stage.
 CLUSTER = {"spark.sql.maxPlanStringLength": "50000"}
@@ -86,7 +88,7 @@ SHORT = {
 def spark_configuration(settings: Settings) -> dict[str, str]:
     """Return the Spark configuration of the settings."""
     spark = settings.spark
-    conf: dict[str, str] = dict(SEMANTICS)
+    conf = SEMANTICS | METASTORE
     if spark.set_runtime:
         conf |= DELTA
     conf |= (LOCAL | (SHORT if spark.short_session else {})) if spark.local else CLUSTER

@@ -20,6 +20,10 @@ MISSING = (
     "have been updated."
 )
 NO_METASTORE = "HiveException: Unable to instantiate org.apache.hadoop.hive.ql.metadata.SessionHiveMetaStoreClient"
+SILENT_METASTORE = (
+    "org.apache.hadoop.hive.ql.metadata.HiveException: org.apache.thrift.transport.TTransportException: "
+    "java.net.SocketTimeoutException: Read timed out"
+)
 WORKER = (
     "An exception was thrown from the Python worker. Please see the stack trace below.\n"
     'Traceback (most recent call last):\n  File "x.py", line 3, in f\n    g()\n'
@@ -135,7 +139,11 @@ def chained(error: BaseException, cause: BaseException) -> BaseException:
         ),
         (
             ValueError(NO_METASTORE),
-            ("the catalog's Hive metastore cannot be opened", "hive.metastore.uris"),
+            ("the catalog's Hive metastore does not answer", "hive.metastore.uris"),
+        ),
+        (
+            Py4JJavaError(SILENT_METASTORE),
+            ("the catalog's Hive metastore does not answer", "hive.metastore.uris"),
         ),
         (StageError("it does not add up: Permission denied"), ("StageError: it does not add up: Permission denied",)),
         (KeyError(), ("KeyError: no message",)),

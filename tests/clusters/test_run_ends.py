@@ -138,6 +138,18 @@ def test_a_model_registry_that_is_locked(corpus: Path, tmp_path: Path) -> None:
     assert "run again" in line
 
 
+def test_a_catalog_that_says_nothing(corpus: Path, tmp_path: Path) -> None:
+    began = time.monotonic()
+    hive = ("lakehouse.catalog=spark_catalog", "spark.conf.spark.sql.catalogImplementation=hive")
+    with silent_server() as address:
+        uris = f"spark.conf.spark.hadoop.hive.metastore.uris=thrift://{address}"
+        status, line = last_line(tmp_path, corpus, "find_subtitles", *hive, uris)
+    assert time.monotonic() - began < MOST
+    assert status == 1
+    assert "the catalog's Hive metastore does not answer" in line
+    assert "hive.metastore.uris" in line
+
+
 def test_a_catalog_that_is_locked(corpus: Path, tmp_path: Path) -> None:
     store = tmp_path / "metastore_db"
     holder = subprocess.Popen(
