@@ -108,6 +108,7 @@ def default_of(key: str) -> Any:
     return value
 
 
+@pytest.mark.long
 def test_sql_fits_the_tables(spark: SparkSession, stand_ins: StandIns) -> None:
     found = [query for text in PAGES.values() for query in queries(text)]
     assert len(found) >= 25

@@ -7,6 +7,7 @@ import pytest
 from tests.expressions import python_expressions, slow_unit
 
 
+@pytest.mark.long
 def test_no_expression_of_python_takes_squared_time() -> None:
     # Alternatives of word lists take seconds, and are not repeated.
     tried = [one for one in python_expressions() if len(one[1].pattern) < 4_000]

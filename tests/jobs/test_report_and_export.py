@@ -131,6 +131,7 @@ def test_no_word_of_a_film_is_in_an_export_with_references(made: Path, shared_ou
     assert "restore-text" in (shared_out / "README.md").read_text("utf-8")
 
 
+@pytest.mark.long
 def test_texts_come_back_from_the_readers_own_copy(
     made: Path, shared_out: Path, spark: SparkSession, tmp_path: Path, monkeypatch, capsys
 ) -> None:

@@ -80,7 +80,9 @@ def test_answers_come_back_to_their_units(spark: SparkSession) -> None:
     said.unpersist()
 
 
-@pytest.mark.parametrize("dialect", ["vllm", "llama.cpp", "openai"])
+@pytest.mark.parametrize(
+    "dialect", ["vllm", *(pytest.param(one, marks=pytest.mark.long) for one in ("llama.cpp", "openai"))]
+)
 def test_a_dictated_start_gives_equal_labels_in_every_dialect(spark: SparkSession, dialect: str) -> None:
     units = spark.createDataFrame(
         [("u", "I see the ship!", "joy")], "utterance_id string, utterance string, label string"

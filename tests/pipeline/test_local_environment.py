@@ -73,6 +73,7 @@ print("FOUND", json.dumps([found.count(), spark.sparkContext._jvm.System.getProp
 """
 
 
+@pytest.mark.long
 def test_a_session_starts_beside_other_installations(tmp_path: Path) -> None:
     other = tmp_path / "other"
     other.mkdir()

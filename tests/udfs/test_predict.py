@@ -102,7 +102,7 @@ def test_histories_are_the_same_whatever_the_partitioning(spark, scored_models):
     assert all(row.error is None and row.model == "dialogue@1" for row in answers[0])
 
 
-@pytest.mark.parametrize("precision", ["bf16", "fp16"])
+@pytest.mark.parametrize("precision", ["bf16", pytest.param("fp16", marks=pytest.mark.long)])
 def test_labels_in_half_precision_are_near_those_in_single(spark, scored_models, precision):
     histories = spark.createDataFrame([(turns,) for turns in HISTORIES], "turns array<string>").withColumn(
         "history_hash", history_hash(F.col("turns"))
