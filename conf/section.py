@@ -37,7 +37,6 @@ def outside(default: Any, later: bool = False, **about: Any) -> Any:
     Args:
         default: names none.
         later: whether a later version added the field, as `added` does.
-        about: description and limits of the field.
     """
     return Field(default, json_schema_extra={"counts": Counts.FILES, "added": later}, **about)
 
@@ -60,9 +59,7 @@ def fixed(default: Any, elsewhere: str | None = None, **about: Any) -> Any:
     """Return a field that is no setting: it has its default, or the value of a setting elsewhere.
 
     Args:
-        default: its value.
         elsewhere: ``section.key`` of the setting whose value a stage receives in its place; None: the default.
-        about: description and limits of the field.
     """
     return Field(default, json_schema_extra={"fixed": True, "elsewhere": elsewhere}, **about)
 

@@ -64,9 +64,6 @@ def read_yaml(path: Path) -> Any:
 def parsed_yaml(text: str, place: str) -> Any:
     """Return the content of a YAML text.
 
-    Args:
-        place: the file or option, for messages.
-
     Raises:
         InputError: it is no YAML, has a key twice, refers to itself, or is too large or too deep.
     """

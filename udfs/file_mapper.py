@@ -42,7 +42,6 @@ class FileMapper:
 
     Attributes:
         rows: generator of a file's rows, from its name and content.
-        schema: schema of the rows.
     """
 
     rows: Callable[[str, BinaryIO], Iterator[dict[str, Any]]]

@@ -65,7 +65,6 @@ def lemmas_of_all(words: DataFrame, *, backend: str, language: str = "en") -> Da
     Args:
         words: column word, from :func:`vocabulary`.
         backend: ``spark-nlp`` or ``simplemma``, with equal results.
-        language: the dictionary's language.
 
     Raises:
         InputError: The backend is unknown, the language has no dictionary, or Spark NLP is not installed.

@@ -38,7 +38,6 @@ class ServerGenerator:
 
     Args:
         model: the model, in its server's protocol.
-        settings: limits of the server.
         workers: number of workers that share the rate limit.
     """
 

@@ -28,7 +28,6 @@ def nearest_labels(
 
     Args:
         vectors: (texts, dimensions), each of length 1.
-        labels: the examples' labels.
         known: (examples, dimensions), each of length 1.
         most_similar: number of a label's most similar examples that count.
     """

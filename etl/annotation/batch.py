@@ -31,7 +31,6 @@ class Question(PageModel):
         kind: ``choice``: one of the options; ``several``: some of them; ``scale``: one of ordered options, such as
             0 to 3; ``pick``: one option of a drop-down list; ``compare``: a win, a loss or a tie between two panels;
             ``reveal``: a button that shows the item's ``hidden`` part and records its use; ``text``: free text.
-        prompt: text of the question.
         options: for ``choice`` and ``several``, the item's options are used if empty.
         other: for ``choice``: further options under an option Other.
         own_words: for ``choice``: whether Other also takes free text, which is kept as given.

@@ -124,7 +124,6 @@ def comparison_batch(tasks: Sequence[Mapping[str, Any]], post_to: str | None = N
 
     Args:
         tasks: rows of ``augesc.comparison_tasks``.
-        post_to: URL for the answers.
     """
     options = tuple(
         Choice(value=value, text=text) for value, text in (("left", "Bot A"), ("right", "Bot B"), ("tie", "Both alike"))

@@ -100,7 +100,6 @@ def rating_batch(tasks: Sequence[Mapping[str, Any]], post_to: str | None = None)
 
     Args:
         tasks: rows of ``augesc.rating_tasks``.
-        post_to: URL for the answers.
     """
     return Batch(
         batch_id=batch_id_of(tasks),

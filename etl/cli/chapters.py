@@ -10,11 +10,7 @@ from etl.pipeline.stages import Stage
 
 @dataclass(frozen=True)
 class Chapter:
-    """One module under ``jobs/``.
-
-    Attributes:
-        module: its dotted name.
-    """
+    """One module under ``jobs/``."""
 
     module: str
     stages: tuple[Stage, ...]

@@ -47,7 +47,6 @@ def open_chat(
 
     Args:
         bot: esconv or augesc.
-        lines: what the user types.
         model: URI of another model than the bot's.
         save: JSON Lines, as ``augesc.evaluation.comparisons.chats`` reads them.
         pair: which participant and problem, the same for both bots.

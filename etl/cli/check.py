@@ -24,11 +24,7 @@ class RunCheck:
 
     Attributes:
         check: state, age, rows, quarantined or dropped.
-        stage: whose run it is about.
-        ok: whether it is within its limit.
         value: what was found; null where there is no number.
-        limit: of the settings.
-        detail: what the number is of.
     """
 
     check: str

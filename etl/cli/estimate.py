@@ -113,7 +113,6 @@ def grown(sizes: Sequence[tuple[int, int]], files: int) -> float:
 
     Args:
         sizes: (files, units) of the pilots, the largest last; with one size, units grow as files do.
-        files: of the larger run.
     """
     (first_files, first_units) = sizes[0]
     (last_files, last_units) = sizes[-1]

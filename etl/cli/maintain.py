@@ -25,7 +25,6 @@ class MaintainedTable:
     """The maintenance of a table, done or planned.
 
     Attributes:
-        table: its name.
         files: of its present version, before.
         joined: files that OPTIMIZE puts into larger ones; before it is done, those of a table of small files.
         deleted: files of earlier versions that VACUUM deletes; Delta counts up to 1,000 of them beforehand.

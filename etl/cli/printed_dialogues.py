@@ -50,9 +50,7 @@ class ReadDialogue:
     """A raw dialogue.
 
     Attributes:
-        dialogue_id, film: its ids.
         start_ms: when it starts; None without times.
-        turns: all its raw turns.
         clean: number of clean dialogues made of it.
         dropped: (stage, reason, detail) where the whole dialogue, or a part of it, was dropped; the detail of a part
             begins with its id.

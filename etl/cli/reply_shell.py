@@ -98,7 +98,6 @@ def open_replies(settings: Settings, uri: str, intent: str | None) -> int:
     """Reply to the lines of standard input until it ends; return the exit status.
 
     Args:
-        uri: of a response generator.
         intent: of the replies; None for any.
 
     Raises:

@@ -26,7 +26,6 @@ def with_computed(
     """Add columns that are computed batch by batch.
 
     Args:
-        frame: the rows.
         columns: types of the new columns by name.
         compute: returns their values for a batch, in the order of ``columns``.
     """

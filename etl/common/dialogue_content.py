@@ -27,7 +27,6 @@ class Said(NamedTuple):
     """What a turn says.
 
     Attributes:
-        words: its lower-case words, in order.
         content: the distinct ones that are neither short nor function words.
         asks: whether it ends with a question mark.
     """

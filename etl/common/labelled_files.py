@@ -156,7 +156,6 @@ def labelled_rows(
     Args:
         paths: files and folders; other files of a folder are skipped.
         columns, optional: columns to read, as strings. Optional ones are null in rows without them.
-        setting: the setting that names the paths.
         ids: those of the columns that are ids, see `udfs.labelled_files.whole_id`.
 
     Returns:

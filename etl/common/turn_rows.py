@@ -36,9 +36,7 @@ def read_dialogues(
     in the same file or another, the first dialogue stays.
 
     Args:
-        paths: files and folders.
         asked: ``TURN`` or ``LABELLED_TURN``.
-        setting: the setting that names the paths.
 
     Returns:
         Outcome of dialogue_id, texts, labels, confidences (arrays of equal length; the last two are empty without

@@ -44,8 +44,6 @@ class Made:
 
     Attributes:
         dialogues, turns, films: of the finished set; of clean dialogues where nothing was labelled.
-        raw: turns before cleaning.
-        clean: turns after it.
         preset: of the set; "" where nothing was labelled.
         costs: rows of ``analysis.cleaning_cost``.
         splits: of the export; {} without one.
@@ -197,7 +195,6 @@ def next_steps(root: str, labelled: bool = True) -> list[str]:
 
     Args:
         root: of the lakehouse; the demo's has a short option of its own.
-        labelled: whether there is a labelled set.
     """
     demo = root == DEMO_ROOT
     which = "--demo" if demo else f"--set lakehouse.root={shlex.quote(root)}"

@@ -63,8 +63,6 @@ class EdosFindings(Findings):
         classes: label, precision, recall, f1 and support of each class on held-out rows.
         training: name of the MLflow run that trained the labelling model; "" if unknown.
         size: what that model started from, and its epochs, in words; "" if unknown.
-        edos: settings of the data set.
-        preset: its preset in words.
     """
 
     classifier: Mapping[str, float] = field(default_factory=dict)
@@ -138,7 +136,6 @@ def gather(
     """Return the rows of small views and the facts of the run.
 
     Args:
-        places: of the tables and of MLflow.
         subtitles, edos: what the data set was made with.
         views: names without ``analysis.``; a missing view has no rows.
     """

@@ -19,7 +19,6 @@ class HeldOutRule(NamedTuple):
 
     Attributes:
         threshold: least cosine.
-        splits: the splits that are held out.
         drop: whether near candidates are dropped; the paper drops none.
     """
 

@@ -28,7 +28,6 @@ def labelling_batch(tasks: Sequence[Mapping[str, Any]], taxonomy: Taxonomy, post
 
     Args:
         tasks: rows of ``edos.annotation_tasks``.
-        post_to: URL for the answers.
 
     Raises:
         InputError: the URL is invalid.

@@ -76,7 +76,6 @@ def choice_in_words(rules: ChoiceRules, clean: int, chosen: int) -> str:
 
     Args:
         clean: the number of clean dialogues; 0: not known.
-        chosen: the number of chosen ones.
     """
     if clean and clean == chosen:
         return (

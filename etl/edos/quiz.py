@@ -41,7 +41,6 @@ def situations_of(
     """Return the run's `situations` and the ledger rows of what cannot be read; None and None without the file.
 
     Args:
-        path: of EmpatheticDialogues.
         setting: ``edos.empathetic_dialogues``, for messages.
         labels: see `situations`.
     """

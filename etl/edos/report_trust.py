@@ -133,11 +133,7 @@ def classes(findings: EdosFindings) -> "Markup | str":
 
 
 def dialogues(findings: EdosFindings, most: int) -> "Markup | str":
-    """Return dialogues with labels and confidences, from low to high confidence (EDOS Table 6).
-
-    Args:
-        most: number of dialogues of each quarter.
-    """
+    """Return dialogues with labels and confidences, from low to high confidence (EDOS Table 6)."""
     shown = shown_dialogues(findings, most)
     if not shown:
         return ""

@@ -63,11 +63,8 @@ def best_pairs(
 
     Args:
         rows: (n, size) unit vectors.
-        targets: the vectors to search for.
         floor: minimum cosine.
         device: device of the product; the CPU by default.
-        block: number of targets per product.
-        dtype: precision of the product.
     """
     device = device or torch.device("cpu")
     slack = SLACK[dtype]

@@ -95,7 +95,6 @@ def dropped_by_class(turns: DataFrame, value: Column, name: str) -> DataFrame:
 
     Args:
         turns: label, band, fault, and the columns of ``value``.
-        value: the value whose range is recorded.
     """
     groups = turns.groupBy("label", "band", "fault").agg(
         F.count("*").alias("units"), F.min(value).alias("least"), F.max(value).alias("most")

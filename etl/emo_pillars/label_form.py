@@ -184,7 +184,6 @@ def label_batch(tasks: Sequence[Mapping[str, Any]], post_to: str | None = None, 
 
     Args:
         tasks: rows of ``emo_pillars.evaluation_tasks``.
-        post_to: URL for the answers.
     """
     yes = Choice(value="yes", text="Yes")
     asked = (

@@ -117,7 +117,6 @@ def grouped_markers(markers: Iterable[tuple[str, str, float]], least: float, see
 
     Args:
         markers: (word, emotion, share), where the share is the emotion's among the word's labels.
-        least: least overlap of an edge.
 
     Returns:
         The markers that at least two emotions of a group share, the largest group first. The ratio is the group's part

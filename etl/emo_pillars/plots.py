@@ -26,7 +26,6 @@ class Story(NamedTuple):
 
     Attributes:
         source: the file and the story's number, from 1.
-        title: of the plot.
         text: the plot, or the evidence of the fault.
         units: 0 for a fault of a whole file.
     """

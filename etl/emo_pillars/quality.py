@@ -26,9 +26,7 @@ def text_faults(text: str, labels: Collection[str], emotions: Collection[str]) -
     """Return the faults of a text by itself.
 
     Args:
-        text: an utterance or a context.
         labels: the emotions that it expresses, which it should not name.
-        emotions: all known names of emotions.
     """
     words = words_of(text)
     found = []
@@ -54,13 +52,7 @@ def of_other_language(texts: Sequence[str], template: str) -> list[list[str]]:
 
 
 def judged(parsed: Parsed, texts: Sequence[str], faults: Sequence[list[str]], reject: Collection[str]) -> Parsed:
-    """Add its faults to each item, and reject the items that have one of ``reject``.
-
-    Args:
-        parsed: items as tuples.
-        texts: the items' texts, for the ledger.
-        reject: faults that reject an item.
-    """
+    """Add its faults to each item, and reject the items that have one of ``reject``."""
     kept = []
     rejected = list(parsed.rejected)
     for item, text, its in zip(parsed.items, texts, faults, strict=True):

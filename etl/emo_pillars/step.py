@@ -70,7 +70,6 @@ class Rules(NamedTuple):
         template: the step's template, to detect repetitions of the prompt.
         names: known names of emotions; none where a step asks for none.
         quality: the section ``emo_pillars.quality``; None for a step without faults.
-        top: number of requested soft labels.
         neutral: the label of utterances without an emotion.
     """
 
@@ -91,7 +90,6 @@ class Step:
             ``emo_pillars_<name>``, and its settings ``emo_pillars.steps.<name>`` and ``emo_pillars.prompts.<name>``.
         model: key under ``models`` of the language model.
         asked_for: what the model generates, for the catalog.
-        reads: input tables of the prompts.
         ask: from these tables and settings, named as those of a stage, to the prompts. Its docstring describes the
             stage that asks.
         form: of a second template ``<name>_<form>.txt``.
@@ -111,7 +109,6 @@ class Step:
         columns: of its table, as DDL with comments. A column is the field of the item, or else the column of the
             units, that has its name; ``place`` counts an answer's items from 1, ``request`` tells the answer.
         key: of its table. Of a step that makes examples the first column is the id of an example, actor or plot.
-        checks: of its table.
         values: SQL of the columns that are none of these, by name, of ``item``, ``place`` and the units' columns.
         finish: what else is done with the answers, the items and the outcome made of them.
         exported: columns of its table that the export of the examples has, as a list under the step's name.
@@ -170,7 +167,6 @@ class Step:
 
         Args:
             decoding: the settings ``emo_pillars.steps.<name>``.
-            taxonomy: the labels.
 
         Raises:
             InputError: the step has no schema.

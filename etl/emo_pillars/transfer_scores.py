@@ -58,7 +58,6 @@ def emocontext_scores(probabilities: Probabilities, emotions: list[str]) -> list
 
     Args:
         probabilities: array of shape (rows, 28).
-        emotions: the true emotion of each row.
     """
     classes = (*EMOCONTEXT_LABELS, OTHERS)
     names = goemotions_labels()

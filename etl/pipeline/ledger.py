@@ -42,7 +42,6 @@ class Ledger:
     """The ledgers of one stage: its rows of ``ops.dropped`` and of its quarantine.
 
     Args:
-        stage: its name.
         quarantine: the table of the inputs that it could not read, whose first key column is the unit's; or None.
     """
 

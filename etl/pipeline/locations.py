@@ -38,8 +38,6 @@ def resolved_in(folder: str, uri: str | None, places: Stored, share: bool = Fals
     """Return the model at a URI, see :func:`etl.pipeline.model_loader.resolve`. Stages and commands resolve here alone.
 
     Args:
-        folder: of resolved models.
-        uri: the model's.
         places: ``models:`` is a name in their MLflow.
         share: whether models are copied to the folder, for other machines.
 

@@ -38,7 +38,6 @@ def unpack_parts(uri: str, parts: Sequence[Path], target: Callable[[str], Path])
     """Join the parts, and unpack safetensors, JSON and word lists from the zip, but no code.
 
     Args:
-        uri: for messages.
         parts: the files in order, already checked against their pinned digests.
         target: from the joined bytes' sha256 to the folder to fill; an existing folder is used as it is.
 
@@ -67,7 +66,6 @@ def join_parts(uri: str, parts: Sequence[Path], folder: Path, pin: Mapping[str, 
     """Join the parts to one file in a folder, unless it is there, and compare its bytes with the publisher's digest.
 
     Args:
-        uri: for messages.
         parts: the files in order, already checked against their pinned digests.
         folder: where the file is, or is written.
         pin: the file's name and sha256.

@@ -27,7 +27,6 @@ class Outcome:
     """A stage's rows, and the units it dropped.
 
     Attributes:
-        rows: the rows of the stage's table.
         dropped: dropped units as (unit, id, reason, detail, units), with (work_key) in incremental
             stages where it is not the id; None when the rule drops nothing.
         quarantined: inputs that could not be read, as rows of the stage's quarantine without its last columns.
@@ -92,7 +91,6 @@ class LocalOutcome:
 
     Attributes:
         rows: tuples of the columns of the stage's table, in their order; or dicts of labelled files, for further work.
-        dropped: the units that are dropped.
     """
 
     rows: list[Any] = field(default_factory=list)

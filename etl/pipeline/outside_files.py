@@ -14,7 +14,6 @@ def file_digests(path: str, key: str) -> list[tuple[str, str]]:
     """Return (relative name, sha256) of a file, or of every file in a folder, sorted by name.
 
     Args:
-        path: of the file or folder.
         key: the setting that names it, for the message.
 
     Raises:

@@ -319,7 +319,6 @@ class _Runner:
         """Count input, output and ledgers, and check the table's key and a model's errors, in one query.
 
         Args:
-            table: the stage's.
             rows_in: a number, or a frame to count in.
             all_rows: whether ``rows_out`` are all of its rows.
 

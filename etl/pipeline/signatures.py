@@ -142,7 +142,6 @@ def received(hint: Any, of: str) -> Received:
 
     Args:
         hint: the type, perhaps with ``At``, ``While`` and ``UNCOUNTED``.
-        of: the parameter, for messages.
 
     Raises:
         TypeError: the type names no settings, or settings at several places.

@@ -146,7 +146,6 @@ class Stage:
 
     Attributes:
         module: where it is declared, as ``jobs.DATASET.CHAPTER``, whatever path it was loaded from.
-        about: its function's docstring.
         prepare: the receiver of ``incremental.prepare``.
     """
 

@@ -20,11 +20,7 @@ LOG = "_delta_log"
 
 @dataclass(frozen=True)
 class TableFault:
-    """A damaged table, and what is wrong with it.
-
-    Attributes:
-        table: its name.
-    """
+    """A damaged table, and what is wrong with it."""
 
     table: str
     folder: Path

@@ -64,7 +64,6 @@ class About:
 
     Attributes:
         method: edos, emo_pillars or augesc.
-        rows: number of rows by split.
         formats: parquet, jsonl; loaders read the first one by default, the others must be named.
         licence: SPDX identifier, or ``other``.
         sheet: answers to a datasheet's questions; None for a copy whose text is there.

@@ -46,7 +46,6 @@ def rows_of(
     Args:
         views: names without ``analysis.``; a missing view has no rows.
         taxonomy: of EDOS; only its views depend on it.
-        emotions: the taxonomy of Emo Pillars.
     """
     names = {view: f"analysis.{view}" for view in views}
     lakehouse.register(*named_in(names.values(), all_views(taxonomy or load_taxonomy("edos"), emotions)))

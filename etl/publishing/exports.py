@@ -60,7 +60,6 @@ class Manifest:
         fingerprint: digest of the tables' versions and the settings; it determines the files.
         text: included, or references.
         rules: settings that the texts depend on, for restoring them.
-        rows: number of rows by split.
         files: sizes in bytes by path below the folder.
         written: the day on which the files were written, as YYYY-MM-DD; "" in older exports.
         films: number of films by split; {} where rows have none, and in older exports.

@@ -16,7 +16,6 @@ class LicensedPart:
     """A part of an export with its licence.
 
     Attributes:
-        source: its name.
         licence: as its owners name it.
         commercial: whether it allows commercial use.
         part: texts, labels, or training (of a model that gave labels or cut turns).

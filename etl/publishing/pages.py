@@ -37,9 +37,7 @@ def report(
     """Return a page of sections with links to them, without sections that have no content.
 
     Args:
-        title, description: of the page, as text.
         heading, lead: first heading and paragraph, as text.
-        head: part below them.
         sections: (anchor, title, parts).
     """
     filled = [section for section in sections if section[2]]

@@ -10,8 +10,6 @@ class Regime:
     """A way to train a generator.
 
     Attributes:
-        generator: name of the generator in tables.
-        sources: sources of its training rows.
         starts_from: model with its initial weights; None for random ones.
         steered: whether it is given the replies' intents.
         causal: whether its initial weights are a causal language model's, ``models.reply_base``.

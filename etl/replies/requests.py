@@ -44,7 +44,6 @@ def steered_requests(
     Args:
         replies: rows of ``replies.examples``.
         steered, unsteered: generator and its model's identity.
-        intents: labels of the taxonomy.
         how: see :func:`plain_requests`.
 
     Returns:

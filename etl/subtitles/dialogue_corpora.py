@@ -37,7 +37,6 @@ def turns_of_reccon(dialogues: Any, name: str) -> Iterator[list[tuple[str, str]]
 
     Args:
         dialogues: the JSON's content.
-        name: the file's name, for messages.
 
     Raises:
         InputError: The JSON has another shape, or a turn has no speaker or utterance.

@@ -34,7 +34,6 @@ def transcript_utterances(frame: pd.DataFrame, corpus: str, name: str) -> pd.Dat
     Args:
         frame: the CSV's rows, every column as text.
         corpus: ``meld`` or ``emorynlp``.
-        name: the file's name, for messages.
 
     Returns:
         scene (text, unique within the file), position (int), speaker, utterance, emotion (in small letters, empty

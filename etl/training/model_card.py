@@ -34,7 +34,6 @@ def description(kind: str, made_from: str) -> str:
     """Return what a training's run is, in one line for MLflow's page.
 
     Args:
-        kind: of the model's class.
         made_from: rows and initial weights, or the models that it is the mean of, in a sentence.
     """
     return f"{ABOUT.get(kind, f'A {kind}.')} {made_from}"
@@ -44,8 +43,6 @@ def model_card(name: str, kind: str, made_from: str, figures: Mapping[str, float
     """Return the card as Markdown.
 
     Args:
-        name: of the registered model.
-        kind: of the model's class.
         made_from: see `description`.
     """
     from etl.training.signatures import EXAMPLES

@@ -79,7 +79,6 @@ class Recipe:
         further: makes a second training of the trained model, given its folder; None: the model is trained once.
         differs: what sets the run apart from others of the model, in its name beside the seed.
         finish: changes the trained model before it is evaluated.
-        derive: further metrics of an epoch.
         choice: the evaluation that decides on the champion, on validation rows, so that the figures of ``test`` are of
             rows by which nothing was chosen. None: ``test`` decides.
     """

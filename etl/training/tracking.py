@@ -230,7 +230,6 @@ class Candidate:
     """A registered version that may become the champion.
 
     Attributes:
-        name, version: in the registry.
         metric, score: the metric that is compared, measured on the held-out rows.
         held_out: digest of these rows (`rows_digest`), a tag of the version.
         lower: whether a lower score is better, as for perplexity.

@@ -42,7 +42,6 @@ def reading(folder: Path, *more: type[Exception], what: str = "it", library: str
 
     Args:
         more: exceptions to convert besides those of damaged files.
-        what, library: words of the message.
     """
     errors: tuple[type[Exception], ...] = (*_DAMAGED, *more)
     try:
@@ -58,7 +57,6 @@ def complete(kind: Any, folder: str | Path, may_lack: Sequence[str] = (), **opti
     """Return ``kind.from_pretrained`` of a folder; the library would fill what its file lacks with random numbers.
 
     Args:
-        kind: a class of transformers.
         may_lack: starts of the names of weights that nothing uses, or that are about to be trained.
         options: of ``from_pretrained``, besides `LOCAL`.
 
@@ -152,7 +150,6 @@ def causal_model(folder: str | Path, dtype: torch.dtype) -> tuple[Any, Any]:
 
     Args:
         folder: with safetensors, or with one GGUF file, whose weights are dequantized.
-        dtype: of the weights.
 
     Raises:
         InputError: the folder has no such weights, or transformers does not know the model.

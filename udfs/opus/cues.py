@@ -176,7 +176,6 @@ def _before(
 
     Args:
         start: the time line before, or -1.
-        at: the time line.
         numbered: whether the file's first cue has an index.
         spaced: see ``_is_spaced``.
     """

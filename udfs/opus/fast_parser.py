@@ -213,7 +213,6 @@ def _use_alternatives(
         tags: where each of them begins.
         words: number of words before each of them.
         spans: where the words begin and end, changed in place.
-        truecase: whether to use the forms.
 
     Returns:
         None if a tag is not in the regular form.

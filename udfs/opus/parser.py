@@ -73,7 +73,6 @@ def without_endless(file: Subtitles, lines: Mapping[int, int] | None = None) -> 
     """Return a file without the sentences of more than ``MOST_CHARACTERS``, which become faults.
 
     Args:
-        file: a parsed file.
         lines: the line in which each block begins; without them a fault has the number of the sentence.
     """
     lengths = pc.utf8_length(file.sentences.text).to_numpy(zero_copy_only=False)  # type: ignore[attr-defined]

@@ -21,7 +21,6 @@ def speaker_stage(
     Args:
         model: key under ``models`` and ``training``.
         drawn: the table of the sessions that are never held out.
-        sessions: the table of all sessions.
         enabled_if: see ``stage``.
     """
 

@@ -44,7 +44,6 @@ class WeakRows:
     Attributes:
         validation: by which the epoch is chosen and the temperature fitted.
         held_out_file: the name of the file that they are of.
-        folder: of the files.
     """
 
     train: list[tuple[str, int]]

@@ -81,9 +81,7 @@ def rewrite_faults(text: str, given: Mapping[str, Any], emotions: Collection[str
     """Return the faults of a rewritten utterance: also its length and its person.
 
     Args:
-        text: the rewritten utterance.
         given: the original ``utterance``, the ``actor`` who says it, and its ``labels``.
-        emotions: all known names of emotions.
     """
     found = text_faults(text, given.get("labels") or (), emotions)
     words = words_of(text)

@@ -77,7 +77,6 @@ def parse_soft_labels(answer: str, template: str, top: int) -> Parsed:
 
     Args:
         answer: the raw answer with its predefined start.
-        top: number of requested labels.
     """
     found = []
     rejected = []

@@ -21,7 +21,6 @@ def passage_stage(model: str, reads: Table) -> Declare:
 
     Args:
         model: key under ``models`` and ``training``.
-        reads: the table of passages.
     """
 
     def declare(passages: Callable[[DataFrame], DataFrame]) -> Stage:
@@ -53,7 +52,6 @@ def transfer_stage(task: str, reads: Table, writes: Table, *models: str) -> Decl
 
     Args:
         task: key of the set under ``training``.
-        writes: the table of results.
         models: keys under ``models`` of the models to tune.
     """
     TaskOptions = Annotated[MultiLabelSettings, At(f"training.{task}")]

@@ -38,7 +38,6 @@ class Arm:
     Attributes:
         model: its key under ``models``, or the URI of an encoder of ``emo_pillars.transfer.encoders``.
         variant: the labels of EmoContext's class others.
-        fold: held-out fold of ISEAR.
     """
 
     model: str

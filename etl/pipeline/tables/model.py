@@ -27,7 +27,6 @@ class View(NamedTuple):
     """A view over tables.
 
     Attributes:
-        sql: its query, in Spark's SQL.
         columns: what each column of the query means, in their order.
     """
 

@@ -70,7 +70,6 @@ class ConfidenceBin(NamedTuple):
 
     Attributes:
         low, high: of the confidence.
-        rows: number of them.
         confidence, accuracy: means over them; None where there are none.
     """
 

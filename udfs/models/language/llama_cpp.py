@@ -29,7 +29,6 @@ class LlamaCppGenerator:
 
     Args:
         server: of the binding ``xllamacpp``.
-        header: of the model's file.
         slots: prompts that are answered at once.
     """
 

@@ -35,7 +35,6 @@ def write_rows(network: Any, ids: Tensor, mask: Tensor, most: Sequence[int], how
     """Return the new tokens of each row, including its end token and possibly padding after it.
 
     Args:
-        network: a causal language model.
         ids, mask: (rows, width), padded on the left.
         most: limit on the new tokens of each row.
     """
