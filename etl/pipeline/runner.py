@@ -8,6 +8,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from conf.errors import InputError, LossError
+from conf.redaction import without_user_info
 from etl.pipeline.aggregates import collected
 from etl.pipeline.incremental import BatchPlan, plan_batches
 from etl.pipeline.ledger import Balance, Ledger
@@ -23,7 +24,10 @@ from etl.pipeline.stages import Incremental, Model, Stage, Units
 from etl.pipeline.tables import Table
 from etl.pipeline.tables.ops import WORK_VERSION
 
-NOTHING_DELETED = "nothing was deleted: restore them, or run once with --accept-loss"
+NOTHING_DELETED = (
+    "nothing was deleted from the lakehouse {}: restore them and run again, or, if they are meant to go, "
+    "`python -m jobs run --accept-loss` with the options of this command"
+)
 
 
 class StageError(RuntimeError):
@@ -139,7 +143,9 @@ class _Runner:
             (self.lakehouse.read(table), outcome.rows, dropped), self.context.settings, self.stage_run
         )
         if why is not None:
-            raise LossError(f"{self.stage.name}: {why}; {NOTHING_DELETED}")
+            where = self.context.settings.lakehouse
+            place = where.catalog or without_user_info(where.root)
+            raise LossError(f"{self.stage.name}: {why}; {NOTHING_DELETED.format(place)}")
 
     def _train(self, model: Model) -> StageEvent:
         for line in self._hardware(model):

@@ -107,7 +107,8 @@ def test_a_half_synced_source_is_refused_before_anything_is_deleted(
     assert "\n" not in line
     assert line.startswith(f"{stage}: ")
     assert "4 of 10 files that the sources had are not there any more" in line
-    assert "--accept-loss" in line
+    assert f"nothing was deleted from the lakehouse {settings.lakehouse.root}: restore" in line
+    assert "`python -m jobs run --accept-loss`" in line
     assert rows(spark, settings) == before
     log = PipelineContext(spark, settings).log
     newest = log.newest(stage)
