@@ -163,7 +163,7 @@ def train_and_register(recipe: Recipe, run: StageRun) -> Trained:
         version = tracked.register(recipe.name, source, tags)
     candidate = Candidate(recipe.name, version, metric, score, chosen.digest(), chosen.lower)
     champion, promotion = promote(run, candidate, chosen.score)
-    run.say(f"held out: {recipe.test.summary(figures)}; champion: {promotion.reason}")
+    run.say(f"held out: {recipe.test.summary(figures)}; {promotion.in_words}")
     dropped = run.spark.createDataFrame(list(recipe.dropped), DROPPED_DDL) if recipe.dropped else None
     rows_in = recipe.rows_out + sum(row[-1] for row in recipe.dropped)
     rounded = {name: round(value, 4) for name, value in figures.items()}

@@ -88,6 +88,13 @@ class Promotion:
     champion_score: float | None
     reason: str
 
+    @property
+    def in_words(self) -> str:
+        """Which version is used from now on, and why."""
+        if self.champion_before is None:
+            return f"version {self.version}, the first, is in use"
+        return f"version {self.version if self.promoted else self.champion_before} is in use: {self.reason}"
+
 
 class TrackedRun:
     """A training's run in MLflow, which `tracked_run` opens.

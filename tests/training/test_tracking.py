@@ -196,6 +196,9 @@ def test_the_alias_moves_only_to_a_better_model_on_the_same_rows(mlflow_store, t
     first, worse, equal, better = (promote(seed) for seed in (1, 2, 3, 4))
     assert [one.promoted for one in (first, worse, equal, better)] == [True, False, False, True]
     assert [one.champion_score for one in (first, worse, equal, better)] == [None, 0.5, 0.5, 0.5]
+    assert first.in_words == "version 1, the first, is in use"
+    assert equal.in_words == "version 1 is in use: macro_f1 0.5000 does not beat version 1's 0.5000"
+    assert better.in_words == "version 4 is in use: macro_f1 0.6000 beats version 1's 0.5000"
     assert asked == ["1", "1", "1"]
     assert champion_version(mlflow_store, name) == better.version == "4"
     tags = mlflow_store.client().get_model_version(name, "2").tags

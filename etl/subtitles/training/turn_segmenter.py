@@ -6,8 +6,7 @@ reads a window of sentences, or the linear model and the encoder together.
 
 import re
 import tempfile
-import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial, reduce
 from itertools import chain
@@ -38,6 +37,7 @@ from etl.subtitles.transcript_files import example_frames, known_episodes
 from etl.subtitles.transcripts import transcript_pairs
 from etl.subtitles.turn_evaluation import (
     HEADER,
+    MAJORITY,
     SEGMENTER,
     accuracy_metrics,
     at_most,
@@ -115,11 +115,9 @@ def train_and_register_turn_segmenter(
     held_out = held_out.persist()
     sizes = {row["source"]: row["count"] for row in labelled(training).groupBy("source").count().collect()}
     held = labelled(held_out).count()
-    if sizes:
-        run.say(", ".join(f"{count:,} pairs from {source}" for source, count in sorted(sizes.items())))
     why = too_little(options, sum(sizes.values()), labelled(training).select("label").distinct().count())
-    if why:
-        run.say(why)
+    origins = ", ".join(f"{count:,} of {source}" for source, count in sorted(sizes.items()))
+    run.say(why or f"learns where the speaker changes from {sum(sizes.values()):,} pairs of lines ({origins})")
     # The whole dictionary, because finding the words of the pairs would cost more.
     table = LemmaTable.of(lemma_dictionary(language))
     folder = Path(run.folder)
@@ -150,10 +148,8 @@ def train_and_register_turn_segmenter(
             train_kind(training, table, run, options, kinds, tracked, model, language)
         if options.kind in ("encoder", "both") and not why:
             weigh_windows(training, scorer_of(model), model, run)
-        start = time.monotonic()
         scorer = scorer_of(model)
         judged = scored(scorer)
-        rate = judged.count() / (time.monotonic() - start)
         figures = judged_parts(judged, scorer, "packaged" if why else options.kind)
         evaluation = rule_accuracies(judged).persist()
         tracked.log_metrics(accuracy_metrics(evaluation))
@@ -162,15 +158,12 @@ def train_and_register_turn_segmenter(
         for part, source, found in figures:
             known = {name: figure for name, figure in found.items() if np.isfinite(figure)}
             tracked.log_metrics(known, _NOT_OF_METRICS.sub("_", f"{part}.{source}."))
-        tracked.client.log_text(tracked.run_id, accuracy_table(evaluation), "accuracy.txt")
+        tables = [accuracy_table(evaluation), HEADER, *(figures_line(*row) for row in figures)]
+        tracked.client.log_text(tracked.run_id, "\n".join(tables), "accuracy.txt")
         create_registry_schema(run, options.name)
         version = tracked.register(options.name, tracked.log_model(model, "turn_segmenter"))
-    for line in accuracy_table(evaluation).splitlines() if held else ():
-        run.say(line)
-    for line in (HEADER, *(figures_line(*row) for row in figures)) if figures else ():
-        run.say(line)
     if held:
-        run.say(f"{held:,} held-out borders scored, {rate:,.0f} a second")
+        run.say(right_line(evaluation.select("rule", "pairs", "accuracy").collect()))
     candidate = Candidate(
         options.name,
         version,
@@ -180,7 +173,8 @@ def train_and_register_turn_segmenter(
         films=0 if why else films_behind(files, sizes),
     )
     champion, promotion = promote(run, candidate, lambda path: mean_accuracy(rule_accuracies(scored(scorer_of(path)))))
-    run.say(f"champion: {promotion.reason}")
+    if promotion.champion_before is not None:
+        run.say(promotion.in_words)
     rows = sum(sizes.values()) + held
     return Trained(champion.identity, rows, rows, figures={"accuracy": candidate.score, "rows": held} if held else {})
 
@@ -212,10 +206,30 @@ def too_little(options: SegmenterOptions, pairs: int, answers: int) -> str:
     """
     if pairs >= options.min_pairs and answers == 2:
         return ""
-    found = f"{pairs:,} training pairs" if answers != 1 else f"{pairs:,} training pairs of one answer"
+    found = f"fewer than training.turn_segmenter.min_pairs={options.min_pairs:,}"
+    if pairs >= options.min_pairs:
+        found = "all with the same answer"
     return (
-        f"{found}, fewer than training.turn_segmenter.min_pairs={options.min_pairs:,} of both answers: the packaged"
-        " segmenter decides where no mark does; subtitles.turn_examples names files to learn from"
+        f"{pairs:,} pairs of lines to learn from, {found}: the packaged segmenter decides where no mark does "
+        "(subtitles.turn_examples names more to learn from)"
+    )
+
+
+def right_line(accuracies: Iterable[tuple[str, int, float | None]]) -> str:
+    """Return in one line how often the segmenter is right about held-out borders, beside constant answers.
+
+    Args:
+        accuracies: rule, number of pairs and accuracy, of each source; of `rule_accuracies`.
+    """
+    known = [(rule, pairs, right) for rule, pairs, right in accuracies if right is not None]
+    borders = sum(pairs for rule, pairs, _ in known if rule == SEGMENTER)
+    right, constant = (
+        sum(pairs * share for rule, pairs, share in known if rule == name) / max(borders, 1)
+        for name in (SEGMENTER, MAJORITY)
+    )
+    return (
+        f"right at {right:.0%} of {borders:,} borders that it did not learn from, without their marks; the commoner "
+        f"answer alone: {constant:.0%} (more in MLflow: accuracy.txt of its run)"
     )
 
 

@@ -1,5 +1,6 @@
 """The stage's training of the kind that adds linear model and encoder, from marked films to a registered model."""
 
+import re
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +13,8 @@ from etl.subtitles.settings import SegmenterOptions, TurnPairSettings
 from etl.subtitles.training.turn_segmenter import (
     SegmenterKinds,
     films_behind,
+    right_line,
+    too_little,
     train_and_register_turn_segmenter,
     widest,
 )
@@ -48,15 +51,17 @@ def test_both_are_trained_weighed_and_registered(spark: SparkSession, tmp_path: 
     kinds = SegmenterKinds(True, PAIRS, f"file:{tiny_encoder(tmp_path / 'encoder')}")
     trained = train_and_register_turn_segmenter(files, run, options, kinds, (), "en")
     assert trained.figures["accuracy"] > 0.9
-    figures = {line[:26].strip(): float(line.split()[3].rstrip("%")) for line in said if " dashes " in line}
-    assert set(figures) >= {"both", "linear", "encoder"}
-    assert figures["both"] > 90
-    assert any(line.endswith(" a second") for line in said)
+    assert said[0].startswith("learns where the speaker changes from ")
+    assert any(re.match(r"right at (9\d|100)% of [\d,]+ borders that it did not learn from", line) for line in said)
     (weights,) = [line for line in said if line.startswith("weights: ")]
     assert weights != "weights: linear {:.2f}, encoder {:.2f}, constant {:.2f}".format(*EQUAL_WEIGHTS)
     store = model_store(run.tracking)
     version = store.client().get_model_version_by_alias(options.name, "champion")
     assert version.tags["films"] == "800"
+    tables = Path(store.client().download_artifacts(str(version.run_id), "accuracy.txt", str(tmp_path))).read_text()
+    figures = {line[:26].strip(): line.split()[3] for line in tables.splitlines() if " dashes " in line}
+    assert set(figures) >= {"both", "linear", "encoder"}
+    assert float(figures["both"].rstrip("%")) > 90
     model = run.model(f"models:/{options.name}@champion")
     scorer = turn_scorer(model.path, LemmaTable.of({}), 8, 1)
     assert isinstance(scorer, WindowScorer)
@@ -95,3 +100,43 @@ def test_the_films_that_are_read_of_a_large_corpus_are_not_all_held_out(spark: S
     training, held_out = split_held_out(read, 0.2)
     assert 140 < training.count() < 180
     assert held_out.count() == 200 - training.count()
+
+
+@pytest.mark.parametrize(
+    ("pairs", "answers", "why"),
+    [
+        (1_600, 2, ""),
+        (
+            1_599,
+            2,
+            "1,599 pairs of lines to learn from, fewer than training.turn_segmenter.min_pairs=1,600: the packaged",
+        ),
+        (2_000, 1, "2,000 pairs of lines to learn from, all with the same answer: the packaged segmenter decides"),
+    ],
+)
+def test_what_is_too_little_to_learn_from_is_said(pairs: int, answers: int, why: str) -> None:
+    said = too_little(SegmenterOptions(), pairs, answers)
+    assert said.startswith(why)
+    assert bool(said) == bool(why)
+
+
+@pytest.mark.parametrize(
+    ("accuracies", "line"),
+    [
+        (
+            [("segmenter", 100, 0.8), ("majority class", 100, 0.7), ("gap rule", 100, None), ("dash rule", 100, 1.0)],
+            "80% of 100 borders that it did not learn from, without their marks; the commoner answer alone: 70% ",
+        ),
+        (
+            [
+                ("segmenter", 300, 0.9),
+                ("majority class", 300, 0.5),
+                ("segmenter", 100, 0.5),
+                ("majority class", 100, 0.9),
+            ],
+            "80% of 400 borders that it did not learn from, without their marks; the commoner answer alone: 60% ",
+        ),
+    ],
+)
+def test_how_often_it_is_right_is_one_line(accuracies: list[tuple[str, int, float | None]], line: str) -> None:
+    assert right_line(accuracies).startswith(f"right at {line}")
