@@ -58,7 +58,8 @@ def generate_answers(requests: DataFrame, source: ModelSource, partitions: int =
             generator = UnavailableGenerator(unavailable) if unavailable else generator
             answers = pd.DataFrame(found, columns=list(Answer._fields), index=frame.index)
             answers = answers.astype({"prompt_tokens": "Int32", "answer_tokens": "Int32"})
-            used = frame["parameters"].map(lambda one: used_parameters(source, one))
+            asked = zip(frame["parameters"], found, strict=True)
+            used = [used_parameters(source, parameters, answer.answered_by) for parameters, answer in asked]
             yield pd.concat([frame, answers], axis=1).assign(model=source.identity, parameters=used)[columns]
 
     columns = [column.split()[0] for column in SCHEMA.split(",")]
@@ -82,9 +83,14 @@ def spread(requests: DataFrame, partitions: int) -> DataFrame:
     return requests.repartitionByRange(partitions, *order).sortWithinPartitions(*order)
 
 
-def used_parameters(source: ModelSource, parameters: str) -> str:
-    """Return parameters as JSON as they are stored: with what the model did not get of them, or got beside them."""
+def used_parameters(source: ModelSource, parameters: str, answered_by: str | None = None) -> str:
+    """Return parameters as JSON as they are stored: with what the model did not get of them, or got beside them.
+
+    Args:
+        answered_by: of the `Answer`; stored under this name.
+    """
     beside = source.kind.beside(source, DecodingSettings.model_validate_json(parameters))
+    beside |= {"answered_by": answered_by} if answered_by else {}
     if not beside:
         return parameters
     return json.dumps({**json.loads(parameters), **beside}, sort_keys=True, separators=(",", ":"))

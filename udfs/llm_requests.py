@@ -39,6 +39,7 @@ class Answer(NamedTuple):
     Attributes:
         finish_reason: ``stop`` if the model ended the answer, ``length`` if it reached the maximum of tokens.
         seconds: device time; a batch's time is divided among its rows.
+        answered_by: the model that the server names in its response, if it is not the one asked for.
     """
 
     text: str | None
@@ -47,6 +48,7 @@ class Answer(NamedTuple):
     answer_tokens: int | None = None
     seconds: float | None = None
     error: str | None = None
+    answered_by: str | None = None
 
 
 class UnavailableError(RuntimeError):

@@ -146,7 +146,9 @@ class OpenAIServer:
         text = None if answer.text is None else without_secrets_of_the_run(answer.text, self._key)
         ended = None if answer.finish_reason is None else untrusted(answer.finish_reason, self._key)
         error = None if answer.error is None else untrusted(answer.error, self._key)
-        return answer._replace(text=text, finish_reason=ended, error=error)
+        named = getattr(response, "model", None)
+        other = untrusted(named, self._key, most=MOST_REASON) if isinstance(named, str) and named != self.name else None
+        return answer._replace(text=text, finish_reason=ended, error=error, answered_by=other or None)
 
     def _tokens_of(self, request: Request, decoding: DecodingSettings) -> int | None:
         """Return a prompt's tokens as the server counts them, if they bound its answer; None if it does not count.

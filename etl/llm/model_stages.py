@@ -110,7 +110,7 @@ def answer_stage(
             asked = requests.call(inputs, settings, run)
             identity = run.model(model).identity
             if not kind_of(identity).in_files:
-                _say_what_is_not_continued(answers, identity, run)
+                _say_what_the_server_did(answers, identity, run)
             return reader.call([with_answers(asked, answers, identity)], settings, run)
 
         return stage(
@@ -127,14 +127,17 @@ def answer_stage(
     return declare
 
 
-def _say_what_is_not_continued(answers: DataFrame, identity: str, run: StageRun) -> None:
-    """Say how many answers a server gave that does not continue their start."""
-    said = F.contains("parameters", F.lit(f'"answer_start":"{NOT_CONTINUED}"'))
-    if number := answers.where((F.col("model") == identity) & said).count():
-        run.say(
-            f"{number:,} answers: the server does not continue the start of an answer and was asked without one; "
-            "llm.server.dialect: openai asks so from the first"
-        )
+def _say_what_the_server_did(answers: DataFrame, identity: str, run: StageRun) -> None:
+    """Say how many answers a server gave without continuing their start, and how many as another model."""
+    told = [F.get_json_object("parameters", f"$.{name}") for name in ("answer_start", "answered_by")]
+    for start, name, number in answers.where(F.col("model") == identity).groupBy(*told).count().collect():
+        if start == NOT_CONTINUED:
+            run.say(
+                f"{number:,} answers: the server does not continue the start of an answer and was asked without one; "
+                "llm.server.dialect: openai asks so from the first"
+            )
+        if name:
+            run.say(f"{number:,} answers are by {name}, as the server says, which was asked for {identity}")
 
 
 def model_stage(answer: Callable[..., DataFrame], model: str, per_minute: float, **declared: Any) -> Declare:

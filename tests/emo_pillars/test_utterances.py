@@ -111,9 +111,12 @@ def test_malformed_answers_give_no_utterance(answer: str, reasons: list[str]) ->
     assert [one.reason for one in parsed.rejected] == reasons
 
 
-def test_an_answer_that_was_cut_off_keeps_its_whole_lines() -> None:
-    answer = '1. (Joy) "The ship is here!"\n2. (Fear) "What was that noi'
-    parsed = parse_utterances(answer, TEMPLATE, cut_off=True)
+@pytest.mark.parametrize(
+    ("last", "cut_off"), [("What was that noi", True), ('"What was that noi', True), ('"What was that noi', False)]
+)
+def test_an_answer_that_was_cut_off_keeps_its_whole_lines(last: str, cut_off: bool) -> None:
+    answer = f'1. (Joy) "The ship is here!"\n2. (Fear) {last}'
+    parsed = parse_utterances(answer, TEMPLATE, cut_off=cut_off)
     assert [one.raw_label for one in parsed.items] == ["joy"]
     assert [one.reason for one in parsed.rejected] == ["cut_off"]
 

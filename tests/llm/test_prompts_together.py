@@ -3,6 +3,7 @@
 import json
 from collections import OrderedDict
 from itertools import chain, zip_longest
+from types import SimpleNamespace
 from typing import Any
 
 import pandas as pd
@@ -13,12 +14,13 @@ from pyspark.sql import functions as F
 from conf.errors import InputError
 from conf.llm_settings import DecodingSettings, LlmSettings, ServerSettings
 from conf.settings import load_settings
+from etl.llm.model_stages import _say_what_the_server_did
 from etl.llm.requests import distinct_requests, with_requests
 from etl.pipeline.incremental import plan_batches
 from etl.pipeline.model_loader import ResolvedModel
 from etl.pipeline.stages import Incremental
 from jobs import all_stages
-from tests.llm_servers import RecordedServer, asking, prompt_of
+from tests.llm_servers import RecordedServer, asking
 from udfs.generate import TRIED, answers_of, generate_answers, source_of, spread, used_parameters
 from udfs.llm_kinds import ModelSource
 from udfs.llm_requests import TOGETHER, UNAVAILABLE, Answer, Request
@@ -135,7 +137,8 @@ def test_fields_that_a_server_refuses_are_left_out_and_others_added(spark: Spark
         "extra_fields": '{"chat_template_kwargs": {"enable_thinking": false}}',
     }
     units = spark.createDataFrame([("p",)], "p string")
-    with RecordedServer(lambda body: prompt_of(body)).running() as running:
+    choice = {"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": "yes"}}
+    with RecordedServer(lambda body: {"response": {"model": "other", "choices": [choice]}}).running() as running:
         source = source_of("", "openai:recorded", LlmSettings(server=ServerSettings(url=running.url, **server)))
         asked = with_requests(units, F.col("p"), decoding)
         (row,) = generate_answers(distinct_requests(asked), source, 1).collect()
@@ -146,6 +149,11 @@ def test_fields_that_a_server_refuses_are_left_out_and_others_added(spark: Spark
     stored = json.loads(row.parameters)
     assert stored["not_sent"] == ["seed", "repetition_penalty"]
     assert stored["extra_fields"] == {"chat_template_kwargs": {"enable_thinking": False}}
+    assert (row.text, row.model, stored["answered_by"]) == ("yes", "openai:recorded", "other")
+    said: list[str] = []
+    answers = spark.createDataFrame([(row.model, row.parameters)], "model string, parameters string")
+    _say_what_the_server_did(answers, row.model, SimpleNamespace(say=said.append))  # type: ignore[arg-type]
+    assert said == ["1 answers are by other, as the server says, which was asked for openai:recorded"]
     assert row.request_id == asked.first().request_id  # type: ignore[union-attr]
 
 

@@ -248,6 +248,14 @@ def test_a_server_that_does_not_continue_is_found_out_by_its_first_answers(repli
     assert stored.get("answer_start") == (NOT_CONTINUED if anew else None)
 
 
+@pytest.mark.parametrize("named", ["other-2024", "recorded", "", None, 7])
+def test_another_model_than_asked_is_named(named: object) -> None:
+    choice = {"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": "yes"}}
+    with RecordedServer(lambda body: {"response": {"model": named, "choices": [choice]}}).running() as server:
+        (answer,) = asked(server).answers([Request("p")], GREEDY)
+    assert (answer.text, answer.answered_by) == ("yes", "other-2024" if named == "other-2024" else None)
+
+
 @pytest.mark.parametrize(
     ("text", "continues", "whole"),
     [

@@ -93,7 +93,8 @@ def parse_utterances(
     """Parse the utterances of an answer, including those under a heading "Neutral" (Emo Pillars 3.2).
 
     Args:
-        cut_off: whether generation stopped at the token limit. An incomplete last line is then rejected.
+        cut_off: whether generation stopped at the token limit. An incomplete last line is then rejected, and in any
+            case one whose quotation does not end: some servers tell of no limit.
         emotions: known names of emotions, to tell a name from the words of an utterance.
         neutral_label: the label of the utterances under the heading.
     """
@@ -120,7 +121,7 @@ def parse_utterances(
         awaited = None
         if line.text.endswith(":") and (label is None or neutral) and not quotations(line.text):
             continue  # a heading
-        last = cut_off and place == len(lines) - 1
+        last = place == len(lines) - 1 and (cut_off or text.startswith(('"', "“", "«")))
         for result in _utterances(line.text, label, text, template, last):
             (found if isinstance(result, Utterance) else rejected).append(result)  # type: ignore[arg-type]
     kept = without_repeats(found, lambda one: " ".join(words_of(one.utterance)), "repeated")
@@ -338,5 +339,5 @@ STEP = Step(
     key=("utterance_id",),
     values={"utterance_id": child_id("actor_id")},
     accounting=RowAccounting("actors", rows_out="count(DISTINCT actor_id)"),
-    version=9,
+    version=10,
 )
