@@ -54,7 +54,6 @@ ROLES = {
         "etl.edos.training",
         "etl.emo_pillars.training.multi_label",
         "etl.emo_pillars.training.predictions",
-        "etl.emo_pillars.training.sentence_embeddings",
         "etl.emo_pillars.training.transfer",
         "etl.emo_pillars.training.transfer_tasks",
         "etl.replies.training",

@@ -217,15 +217,6 @@ class ExampleRules(Part):
     context_share: float = Field(1 / 3, ge=0, le=1, description="Emo Pillars 4: examples that get a context, by hash")
 
 
-class SentenceFiles(Part):
-    """The sentences whose embeddings are exported, and their file."""
-
-    sentences: str | None = Field(
-        None, description="5.1.4: JSON of a dialogue's id to its sentences, as IEMOCAP's; its embeddings are exported"
-    )
-    embeddings: str | None = Field(None, description="file of the exported embeddings; null: beside the tables")
-
-
 class EmoPillarsPublishing(Section):
     """The examples as files for others."""
 
@@ -249,7 +240,7 @@ PRESETS: dict[str, dict[str, Any]] = {
 """Settings of each named set that differ from the defaults, which are those of ``ours``."""
 
 
-class EmoPillarsSettings(SentenceFiles, ExampleRules, UtterancePrompt, PlotRules):
+class EmoPillarsSettings(ExampleRules, UtterancePrompt, PlotRules):
     preset: Literal["ours", "paper"] = Field(
         "ours",
         description="named set of values, which other settings override; paper keeps near-duplicates and "

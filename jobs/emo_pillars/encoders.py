@@ -4,7 +4,6 @@ from pyspark.sql import DataFrame
 
 from conf.taxonomy import GOEMOTIONS, EmotionTaxonomy
 from etl.emo_pillars import intra_dataset, tables
-from etl.emo_pillars.settings import SentenceFiles
 from etl.emo_pillars.training.stages import passage_stage
 from etl.pipeline import RowAccounting, StageRun, stage
 from etl.pipeline.outcome import Outcome
@@ -76,16 +75,3 @@ def emo_pillars_intra_dataset(answers: DataFrame) -> Outcome:
     tested = intra_dataset.significance(answers).selectExpr("*", "'macro' AS class")
     scores = intra_dataset.class_scores(answers)
     return Outcome(scores.join(tested, ["learner", "tested_on", "class"], "left"))
-
-
-@stage(
-    manual=True,
-    writes=None,
-    models=(CONTEXTLESS,),
-    shows="the file `emo_pillars.embeddings`",
-)
-def emo_pillars_export_embeddings(files: SentenceFiles, run: StageRun) -> None:
-    """Export the context-less model's embeddings of dialogues' sentences for CORECT (Emo Pillars 5.1.4)."""
-    from etl.emo_pillars.training.sentence_embeddings import export_embeddings
-
-    export_embeddings(run, files)

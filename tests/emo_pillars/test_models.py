@@ -1,11 +1,9 @@
 """From the synthetic data to models, their scores, their transfer and the map between taxonomies, on a tiny encoder."""
 
-import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
@@ -27,7 +25,6 @@ from etl.emo_pillars.tables import (
     PREDICTIONS,
     TEST_ANSWERS,
 )
-from etl.emo_pillars.training.sentence_embeddings import read_sentences
 from etl.emo_pillars.training.transfer_tasks import Arm, TaskRows, isear_rows, relabelled
 from etl.pipeline.locations import model_folder
 from etl.pipeline.planner import PipelineContext
@@ -38,7 +35,6 @@ from etl.pipeline.tables import Table
 from etl.training.registry import model_store
 from jobs.emo_pillars.encoders import (
     emo_pillars_answer_tests,
-    emo_pillars_export_embeddings,
     emo_pillars_intra_dataset,
     emo_pillars_train_contextless,
     emo_pillars_train_contextual,
@@ -363,42 +359,3 @@ def test_others_are_learned_as_the_models_label_or_neutral(learned: PipelineCont
         assert [labels for _, labels in found["train"]] == [(label,), (joy,)]
         assert found["validation"][0][1] == (label,)
         assert found["test"] == [other]
-
-
-def test_embeddings_are_exported_without_a_pickle(learned: PipelineContext, tmp_path: Path) -> None:
-    sentences = {"Ses01": ["so happy !", "i cry alone ."], "Ses02": ["yes"]}
-    (tmp_path / "said.json").write_text(json.dumps(sentences), "utf-8")
-    place = again(
-        learned, emo_pillars__sentences=str(tmp_path / "said.json"), emo_pillars__embeddings=str(tmp_path / "e.npz")
-    )
-    run(place, emo_pillars_export_embeddings)
-    with np.load(tmp_path / "e.npz", allow_pickle=False) as found:
-        assert {name: found[name].shape for name in found.files} == {"Ses01": (2, 16), "Ses02": (1, 16)}
-        model = MultiLabelClassifier.load(place.plan(emo_pillars_export_embeddings).models[LESS].path)
-        assert np.allclose(found["Ses02"][0], model.embed([Passage("yes")], 1)[0])
-
-
-@pytest.mark.parametrize(
-    ("content", "reason"),
-    [
-        ("[1]", "must be an object"),
-        ("{}", "must be an object"),
-        ("{", "is not a JSON file"),
-        ('{"../x": ["a"]}', "is not a dialogue's id"),
-        ('{"a": []}', "must have a list of texts"),
-        ('{"a": [1]}', "must have a list of texts"),
-        ("[" * 100_000, "is not a JSON file"),
-    ],
-    ids=["list", "empty", "broken", "path", "no-texts", "numbers", "deep"],
-)
-def test_sentences_from_outside_are_checked(tmp_path: Path, content: str, reason: str) -> None:
-    (tmp_path / "said.json").write_text(content, "utf-8")
-    with pytest.raises(InputError, match=reason):
-        read_sentences(tmp_path / "said.json")
-
-
-def test_a_large_file_of_sentences_is_refused_in_one_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("etl.emo_pillars.training.sentence_embeddings.MOST_BYTES", 1 << 20)
-    (tmp_path / "said.json").write_text(" " * (1 << 20) + "{}", "utf-8")
-    with pytest.raises(InputError, match=r"^emo_pillars\.sentences: [^:]* is larger than 1 MiB$"):
-        read_sentences(tmp_path / "said.json")

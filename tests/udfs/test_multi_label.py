@@ -221,13 +221,3 @@ def test_a_training_goes_on_from_a_trained_model_with_its_head(encoders: dict[st
 def test_a_label_outside_the_taxonomy_is_refused(encoders: dict[str, Path], tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"label id 3 in the training rows is outside the taxonomy's 0\.\.2"):
         train(encoders["bert"], tmp_path / "model", rows=[(Passage("so"), (0, 3))])
-
-
-def test_embeddings_are_the_first_tokens_states_in_any_company(encoders: dict[str, Path]) -> None:
-    model = model_of(encoders["bert"])
-    items = [passage for passage, _ in ROWS]
-    together = model.embed(items, 4)
-    assert together.shape == (6, 16)
-    assert together.dtype == np.float32
-    assert np.array_equal(together[2], model.embed(items[2:3], 4)[0])
-    assert model.embed([], 4).shape == (0, 16)

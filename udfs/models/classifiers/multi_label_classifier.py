@@ -4,7 +4,6 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-import numpy as np
 import pyarrow as pa
 import torch
 from numpy.typing import NDArray
@@ -12,7 +11,7 @@ from torch import Tensor, nn
 
 from conf.errors import InputError
 from etl.emo_pillars.settings import MultiLabelSettings
-from udfs.models.batches import Batch, Encoded, answers_alike, collate
+from udfs.models.batches import Batch, Encoded
 from udfs.models.classifiers.classifier import HEAD_CONFIG, SequenceClassifier, row_schema
 from udfs.models.classifiers.multi_label_metrics import (
     Thresholds,
@@ -117,18 +116,6 @@ class MultiLabelClassifier(SequenceClassifier[Passage]):
     def _states(self, batch: Batch) -> Tensor:
         types = {"token_type_ids": batch.types} if self.typed else {}
         return self.encoder(input_ids=batch.ids, attention_mask=batch.mask, **types).last_hidden_state
-
-    @torch.inference_mode()
-    def embed(self, items: Sequence[Passage], batch_size: int) -> NDArray[Any]:
-        """Return the last layer's state of each item's first token, (items, size) float32 (Emo Pillars 5.1.4)."""
-
-        def first_token(rows: Sequence[Encoded], width: int) -> Tensor:
-            batch = collate(rows, self.pad_id, width).to(next(self.parameters()).device)
-            return self._states(batch)[:, 0].float()
-
-        if not items:
-            return np.empty((0, self.hidden.in_features), dtype=np.float32)
-        return answers_alike(self.encode(items), batch_size, self.max_tokens, first_token).numpy()
 
     def begin_at_shares(self, truths: Sequence[Any]) -> None:
         """Set a new head's bias so that its first answers are the labels' shares of the rows (ours).
