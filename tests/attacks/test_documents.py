@@ -8,6 +8,8 @@ import pytest
 
 from tests.attacks.corpora import reading_of
 from tests.attacks.differential import differences
+from udfs.opus.files import UnreadableError
+from udfs.opus.guard import guarded
 from udfs.opus.parser import MOST_MARKS
 
 HEAD = b'<?xml version="1.0" encoding="utf-8"?>\n<document id="1">'
@@ -178,6 +180,16 @@ def test_a_pipe_that_took_a_files_place_is_given_up(tmp_path: Path, monkeypatch:
     reading = reading_of(tmp_path, Caps(1 << 20, 200, 1))
     assert time.monotonic() - began < 5
     assert (reading.kept, reading.refused) == (["0.xml", "2.xml"], {"1.xml": "too_slow"})
+
+
+def test_work_is_stopped_by_the_cpu_time_that_it_takes_however_long_it_waits() -> None:
+    def busy() -> None:
+        while True:
+            pass
+
+    assert guarded(lambda: time.sleep(0.3), 0.1, cpu=True) is None
+    refused = [guarded(busy, 0.1, cpu=True), guarded(lambda: time.sleep(60), 0.1)]
+    assert [error.reason for error in refused if isinstance(error, UnreadableError)] == ["too_slow"] * 2
 
 
 @pytest.mark.parametrize("error", [UnicodeError("x"), RecursionError("deep"), MemoryError(), KeyError("\ud800")])

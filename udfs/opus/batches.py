@@ -154,7 +154,7 @@ def _parsed(row: Row, data: Data, truecase: bool, max_seconds: float, languages:
         language = _language_of_xml(row["language"], file)
         return _columns({key: row[key] for key in _KEPT}, language, file), file.sentences
 
-    made = guarded(parsed, max_seconds)
+    made = guarded(parsed, max_seconds, cpu=True)
     return _refused(row, made) if isinstance(made, UnreadableError) else made
 
 
