@@ -34,7 +34,8 @@ ROOM = 3
 
 def funnel(findings: EdosFindings) -> "Markup | str":
     """Return the number of units after each step, and the reasons for dropped ones."""
-    rows = [row for row in findings.rows("edos_funnel") if row["place"] <= 7]
+    found = sorted(findings.rows("edos_funnel"), key=lambda row: row["place"])
+    rows = [row for row in found if row["place"] <= 7]
     if not rows:
         return ""
     most = {unit: max(row["units"] for row in rows if row["unit"] == unit) for unit in ("files", "dialogues")}

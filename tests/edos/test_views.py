@@ -9,11 +9,16 @@ from pyspark.sql import SparkSession
 
 from conf.papers import paper_table
 from conf.taxonomy import edos_labels, load_taxonomy
+from etl.pipeline import tables
+from etl.publishing.views import all_views
 from tests.stand_ins import StandIns
 
+DIALOGUE = (
+    "array(named_struct('text', 'Is it over ?', 'label', 'sad', 'confidence', 0.5f),"
+    " named_struct('text', 'It is .', 'label', 'proud', 'confidence', 0.5f)) AS turns"
+)
 TABLES = {
-    "edos.dialogues": "array(named_struct('text', 'Is it over ?', 'label', 'sad', 'confidence', 0.5f),"
-    " named_struct('text', 'It is .', 'label', 'proud', 'confidence', 0.5f)) AS turns",
+    "edos.dialogues": DIALOGUE,
     "ops.dropped": "'s' AS stage, 'turn' AS unit, '1' AS id, 'too_short' AS reason, 2L AS units",
     "ops.stage_runs": "'s' AS stage, 'r' AS run_id, 'done' AS event, current_timestamp() AS started, 'turn' AS unit,"
     " 9L AS rows_in, 6L AS rows_out, 2L AS rows_dropped, 1L AS rows_quarantined",
@@ -49,6 +54,65 @@ def test_table_3_and_the_ledgers(views: StandIns) -> None:
     assert table_3 == [1, 2, 7, 2, 7, 3.5]
     assert views.ask("reconciliation")[0]["unexplained"] == 0
     assert views.ask("dropped_by_reason")[0]["units"] == 2
+
+
+def test_the_funnel_has_films_turns_and_what_is_not_certain(spark: SparkSession, stand_ins: StandIns) -> None:
+    kind = tables.TABLES["subtitles.dialogues"].schema["turns"].dataType.simpleString()
+    said = '[{"text": "Is it over ?"}, {"text": "It is ."}]'
+    for name, rows in (
+        ("subtitles.dialogues", f"('1-0', '1', '{said}'), ('1-9', '1', '{said}'), ('2-0', '2', '{said}')"),
+        ("subtitles.clean_dialogues", f"('1-0', '1', '{said}')"),
+    ):
+        select = f"SELECT id AS dialogue_id, film AS movie_id, from_json(turns, '{kind}') AS turns FROM VALUES {rows}"
+        stand_ins.give(name, spark.sql(f"{select} AS t(id, film, turns)"))
+    stand_ins.give("edos.dialogues", spark.sql(f"SELECT '1' AS movie_id, array(true, false) AS accepted, {DIALOGUE}"))
+    lost = "('1-9/0', 'turn', 'uncertain_turn', '', 1L), ('2-0', 'dialogue', 'documentary', '', 2L)"
+    lost += ", ('1-9/1', 'turn', 'after_removed_turn', '0 went: uncertain_turn', 1L)"
+    ledger = f"SELECT 'clean_dialogues' AS stage, * FROM VALUES {lost} AS t(id, unit, reason, detail, units)"
+    stand_ins.give("ops.dropped", spark.sql(ledger))
+    costs = [
+        (row["rule"], row["turns"], row["turns_after"], row["all_turns"]) for row in stand_ins.ask("cleaning_cost")
+    ]
+    assert costs == [("documentary", 0, 0, 2), ("uncertain_turn", 1, 1, 2)]
+    found = {
+        row["place"]: (row["units"], row["films"], row["turns"], row["note"]) for row in stand_ins.ask("edos_funnel")
+    }
+    assert found[4] == (3, 2, 6, None)
+    assert found[5] == (1, 1, 2, "turns left out as not certain enough: 2")
+    assert found[7] == (1, 1, 2, "turns with an accepted label: 1")
+
+
+def test_the_funnel_has_the_steps_whose_tables_are_there() -> None:
+    view = "analysis.edos_funnel"
+    absent = {"edos.initial", "edos.dialogues", "subtitles.manifest"}
+    (sql,) = (
+        one.sql for name, one in tables.present_views(all_views(load_taxonomy("edos")), absent).items() if name == view
+    )
+    assert re.findall(r"(\d) AS place", sql) == ["2", "3", "4", "5"]
+
+
+def test_the_last_two_runs_of_a_stage_stand_side_by_side(spark: SparkSession, stand_ins: StandIns) -> None:
+    runs = "('s', 1, 5L, 'a'), ('s', 2, 6L, 'a'), ('s', 3, 8L, 'b'), ('t', 4, 1L, 'a')"
+    stand_ins.give(
+        "ops.stage_runs",
+        spark.sql(
+            "SELECT stage, concat('r', day) AS run_id, 'done' AS event, rows_out, 7 AS stage_version,"
+            " make_timestamp(2026, 1, day, 0, 0, 0) AS started, settings_hash"
+            f" FROM VALUES {runs} AS t(stage, day, rows_out, settings_hash)"
+        ),
+    )
+    found = [
+        (
+            row["run_id"],
+            row["run_id_before"],
+            row["rows_out"],
+            row["rows_out_before"],
+            row["settings_changed"],
+            row["rules_changed"],
+        )
+        for row in stand_ins.ask("last_two_runs")
+    ]
+    assert found == [("r3", "r2", 8, 6, True, False), ("r4", None, 1, None, None, None)]
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@
 -- release: OPUS release of the file, such as v2018; null: it is not from OPUS's folders
 -- split: split of an export with the default shares, by film: train, validation or test
 -- source_path: path of the subtitle file, relative to its source; zip!member in a zip
--- sentence_first: index of the turn's first sentence in the file, from 0
+-- sentence_first: index of the turn's first sentence in the file, from 0; orders turns without times, too
 -- sentence_last: index of the turn's last sentence in the file
 -- start_ms: start in the film, milliseconds; null: the file has no time there
 -- end_ms: end in the film, milliseconds; null: the file has no time there

@@ -6,6 +6,7 @@
 -- dialogues: dialogues that lost a turn in one of these ways
 -- dialogues_dropped: dialogues, or parts of one that was cut, that the rule dropped as a whole
 -- turns_of_dialogues: turns of the dialogues that it dropped as a whole
+-- all_turns: turns that it cost in all; over all rules these add up to what cleaning left out
 WITH gone AS (
   SELECT unit, split_part(id, '/', 1) AS dialogue_id, units, reason = 'after_removed_turn' AS follows,
          CASE WHEN reason = 'after_removed_turn' THEN regexp_extract(detail, 'went: (.*)$', 1) ELSE reason END AS rule
@@ -16,5 +17,6 @@ SELECT rule,
        sum(CASE WHEN follows THEN units ELSE 0 END) AS turns_after,
        count(DISTINCT CASE WHEN unit = 'turn' THEN dialogue_id END) AS dialogues,
        sum(CASE WHEN unit = 'dialogue' THEN 1 ELSE 0 END) AS dialogues_dropped,
-       sum(CASE WHEN unit = 'dialogue' THEN units ELSE 0 END) AS turns_of_dialogues
-FROM gone GROUP BY rule ORDER BY turns + turns_after + turns_of_dialogues DESC, rule
+       sum(CASE WHEN unit = 'dialogue' THEN units ELSE 0 END) AS turns_of_dialogues,
+       sum(units) AS all_turns
+FROM gone GROUP BY rule ORDER BY all_turns DESC, rule
