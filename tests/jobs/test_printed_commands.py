@@ -89,6 +89,10 @@ def place(tiny: TinyRun, finished: Path, tmp_path_factory: pytest.TempPathFactor
             inner = inner.setdefault(part, {})
         inner[parts[-1]] = value if parts[:2] == ["spark", "conf"] else yaml.safe_load(value)
     (folder / "my.yaml").write_text(yaml.safe_dump(content))
+    (folder / "subs").mkdir()
+    said = ["Where were you last night?", "At the harbour. I waited for the ferry.", "Did you wait that long?"] * 5
+    cues = (f"{n}\n00:{n:02d}:01,000 --> 00:{n:02d}:03,000\n- {text}\n" for n, text in enumerate(said, start=1))
+    (folder / "subs" / "Harbour.2001.srt").write_text("\n".join(cues))
     yield folder
 
 
