@@ -11,11 +11,13 @@ from typing import Any
 import pytest
 from pyspark.sql import SparkSession
 
+from tests.frames import literal_rows
 from tests.memory_tables import memory_tables
 from tests.stand_ins import StandIns
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 JOBS = "tests/jobs/"
+TO_LITERALS = "org.apache.spark.sql.catalyst.optimizer.ConvertToLocalRelation"
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -74,7 +76,12 @@ def spark(request: pytest.FixtureRequest) -> Iterator[SparkSession]:
     cores = 2 if long else 1
     overrides = {"spark.master": f"local[{cores}]", "spark.shuffle_partitions": cores, "spark.short_session": not long}
     session = spark_session(load_settings("local", [], overrides), "tests")
-    yield session
+    with pytest.MonkeyPatch.context() as patch:
+        if not long:
+            patch.setattr(SparkSession, "_create_dataframe", literal_rows)
+            # Expressions on literal rows are for the tasks, as in a run, and not for the optimizer.
+            session.conf.set("spark.sql.optimizer.excludedRules", TO_LITERALS)
+        yield session
     session.stop()
 
 
