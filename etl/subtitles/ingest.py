@@ -95,14 +95,12 @@ def unusable_source(units: DataFrame, files: DataFrame, quarantined: DataFrame) 
     """
     reasons = quarantined.select("source_path", "reason", "detail")
     found = units.select("source", "source_path").join(reasons, "source_path", "left")
-    each = found.groupBy("source").agg(
-        F.count("*").alias("files"),
-        F.count("reason").alias("unread"),
-        F.min(F.struct("source_path", "reason", "detail")).alias("first"),
-    )
+    # Numbers alone, which need no sort: this runs each night over all files.
+    each = found.groupBy("source").agg(F.count("*").alias("files"), F.count("reason").alias("unread"))
     unread = each.where("files = unread").sort("source").first()
     if unread is not None:
-        path, reason, detail = unread["first"]
+        first = found.where(F.col("source") == unread.source).agg(F.min(F.struct("source_path", "reason", "detail")))
+        path, reason, detail = first.collect()[0][0]
         return (
             f"no file of {unread.source} could be read: {path} is {reason} ({detail}); mend its {unread.files:,} "
             "files or take it out of subtitles.sources; all reasons are in subtitles.quarantine"
