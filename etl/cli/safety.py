@@ -13,24 +13,27 @@ class GateRates(NamedTuple):
     """The measured rates of a safety gate (docs/safety.md).
 
     Attributes:
-        recall: share of held-out lines of danger that are found.
+        recall: share of held-out lines of danger that are found, which we wrote to be hard.
+        public: share of the lines of danger in public sets that are found.
         false_alarms: share of lines of everyday talk, of public sets, that raise an alarm.
     """
 
     recall: float
+    public: float
     false_alarms: float
 
     @property
     def notice(self) -> str:
         """What a person is told before the conversation."""
         return (
-            f"Each line is checked for signs of danger. In our tests, {self.recall:.0%} of dangerous lines were found, "
-            f"and {self.false_alarms:.1%} of lines of everyday talk raised a false alarm (docs/safety.md)."
+            f"Each line is checked for signs of danger. In our tests, {self.recall:.1%} of dangerous lines that are "
+            f"hard to tell were found, {self.public:.1%} of those in public sets, and {self.false_alarms:.1%} of lines "
+            "of everyday talk raised a false alarm (docs/safety.md)."
         )
 
 
-MEASURED_GATE = GateRates(0.771, 0.143)
-MEASURED_PHRASES = GateRates(0.241, 0.003)
+MEASURED_GATE = GateRates(recall=0.788, public=0.975, false_alarms=0.143)
+MEASURED_PHRASES = GateRates(recall=0.241, public=0.675, false_alarms=0.002)
 PHRASES_ALONE = f"There is no sentence encoder, so only the phrases are used. {MEASURED_PHRASES.notice}"
 
 
