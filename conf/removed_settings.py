@@ -96,7 +96,6 @@ REMOVED: dict[str, Removed] = {
     "emo_pillars.quality.most_repeats": Removed(3, "etl/emo_pillars/quality.py has the bounds of the faults"),
     "emo_pillars.quality.sameness": Removed(0.8, "etl/emo_pillars/steps/utterances.py has the bound"),
     "emo_pillars.quality.least_labels": Removed(2, "etl/emo_pillars/steps/soft_labels.py has the bound"),
-    "models.contradiction": Removed(None, "no model looks for contradictions: augesc.faults has rules alone"),
     "emo_pillars.sentences": Removed(None, "no embeddings are exported: CORECT is not there"),
     "emo_pillars.embeddings": Removed(None, "no embeddings are exported: CORECT is not there"),
     "augesc.evaluation.ratings.tested": Removed("ratings", "single ratings are the sample of the t-test"),

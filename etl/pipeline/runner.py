@@ -292,7 +292,7 @@ class _Runner:
         units = pending.where(batches.number_of(incremental) == number) if batches.count > 1 else pending
         versioned = incremental.units is Units.VERSIONED
         units = cached(units) if versioned and not self.context.small else units  # joined to all results
-        others = self.frames if incremental.units.planned or incremental.beside else self.frames[1:]
+        others = self.frames if incremental.gets_all else self.frames[1:]
         outcome = self._outcome(table, (units, *others))
         if versioned:
             outcome = outcome.versioned(units.select(incremental.unit), incremental.key)

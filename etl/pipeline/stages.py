@@ -107,6 +107,11 @@ class Incremental:
         return self.cost_per_minute if self.rate is None else self.rate(models)
 
     @property
+    def gets_all(self) -> bool:
+        """Whether the function gets a batch's units and all inputs; otherwise the units are in place of the first."""
+        return self.beside or self.units.planned
+
+    @property
     def unit(self) -> list[str]:
         """The columns that tell whether a unit is done."""
         return [self.key, WORK_VERSION] if self.units is Units.VERSIONED else [self.key]

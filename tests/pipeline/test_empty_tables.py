@@ -97,7 +97,7 @@ def made(spark: SparkSession, stage: Stage, given: Given) -> Outcome | Trained:
     frames = [spark.createDataFrame([], table.schema).limit(0) for table in stage.reads]
     if stage.incremental is not None:
         units = stage.units_of_work(frames, given.settings, run)
-        frames = [units, *(frames if stage.incremental.units.planned else frames[1:])]
+        frames = [units, *(frames if stage.incremental.gets_all else frames[1:])]
     result = called(stage, run, given.settings, *frames)
     if isinstance(result, LocalOutcome):
         return result.to_outcome(spark, stage.writes)

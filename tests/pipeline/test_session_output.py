@@ -18,7 +18,7 @@ def test_what_java_prints_is_no_output_of_a_command(tmp_path: Path) -> None:
         "spark.master=local[1]",
         "spark.short_session=true",
     ]
-    command = [sys.executable, "-m", "jobs", "status", "--json", "--set", *options]
+    command = [sys.executable, "-m", "jobs", "plan", "--json", "--set", *options]
     done = subprocess.run(command, cwd=REPOSITORY, capture_output=True, text=True, check=False, timeout=900)
     assert done.returncode == 0, done.stderr
     assert len(json.loads(done.stdout)) > 10

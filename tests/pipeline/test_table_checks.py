@@ -102,9 +102,10 @@ def test_a_damaged_log_of_runs_is_told_before_a_session_opens(
         assert command_line.main([command, "--set", f"lakehouse.root={tmp_path}"]) == 2
         out, told = capsys.readouterr()
         assert out == ""
-        assert told.startswith("edos-lakehouse: table ops.stage_runs: ")
-        assert "all stages run again" in told
-        assert told.count("\n") == 1
+        *before, line = told.splitlines()
+        assert line.startswith("edos-lakehouse: table ops.stage_runs: ")
+        assert "all stages run again" in line
+        assert len(before) == (command == "plan"), before
 
 
 def test_tables_that_no_stage_here_uses_stop_nothing(tmp_path: Path) -> None:
