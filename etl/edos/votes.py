@@ -62,9 +62,9 @@ def several_options(answer: Column, labels: Sequence[str]) -> Column:
 def dialogue_turns(cell: Column) -> Column:
     """Split a released dialogue cell into turns, one per line, without blank lines and the prefixes `- ` and `- - `.
 
-    A cell that is missing (``nan``, ``#NAME?``) has none.
+    NULs are left out. A cell that is missing (``nan``, ``#NAME?``) has none.
     """
-    lines = F.split(F.coalesce(cell, F.lit("")), LINE_BREAK)
+    lines = F.split(F.regexp_replace(F.coalesce(cell, F.lit("")), "\\x00", ""), LINE_BREAK)
     ends = rf"^{BLANK}*+(?:-{BLANK}++)*+|(?<!{BLANK}){BLANK}++$"
     bare = F.transform(lines, lambda line: F.regexp_replace(line, ends, ""))
     missing = F.lower(F.trim(cell)).isin(*MISSING)

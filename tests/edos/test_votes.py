@@ -61,6 +61,7 @@ def test_answers_and_dialogue_cells_are_normalised(spark: SparkSession) -> None:
         "nan (Other)": "nan",
     }
     cells = {"- Hi .\r\n- - Yes .\n\nNo - no .": ["Hi .", "Yes .", "No - no ."], "-Hi": ["-Hi"], "": []}
+    cells["H\x00i"] = ["Hi"]
     ends = ("\r", "\r\n", "\u2028", "\u2029", "\x85", "\x0b", "<br>", "<BR />", "&lt;br&gt;", "\\n", "\\r\\n", "\\N")
     ends += ("_x000D_\n", "&#10;", "</p><p>")
     cells |= {f"- Hi .{end}-\u00a0Yes .\u00a0": ["Hi .", "Yes ."] for end in ends} | {"nan": [], "#NAME?": []}

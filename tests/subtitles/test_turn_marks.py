@@ -257,6 +257,7 @@ def test_turn_mark_a_label_in_capitals_need_not_recur(text: str, label: bool) ->
             ["1 - \u0419 \u0421\u041e\u041d", None],
         ),
         (["ANNA : Oh .", "BEN : Ah .", "She said : No ."], ["ANNA", "BEN", None]),
+        (["ANNA : Oh .", "McBELL : Ah .", "LaTeX : No ."], ["ANNA", "MCBELL", None]),
         (["R2-D2 : Oh .", "No .", "C-3PO : Ah ."], ["R2-D2", None, "C-3PO"]),
         (["Tom : 5 miles .", "Tom : So ."], ["TOM", "TOM"]),
         (["Girl A : Oh .", "Girl A : No .", "A : Oh .", "A : No ."], ["GIRL A", "GIRL A", "A", "A"]),

@@ -19,6 +19,8 @@ _AT_START_MS = 1_000
 _OF_FILM_FILE = re.compile(r"(?i)\bmovie info\b|(?<!\S)[0-9]{2}(?:[.,][0-9]{1,3})?\s?fps\b")
 _SHORTEST_MS = 1_000
 _Span = tuple[int | None, int | None]
+_SHARE_ENDED = 0.8
+_FEWEST_SIGNS = 4
 _ENDS = ".?!\u2026\u061f\u0964\u3002\uff01\uff1f,;:-\"'\u266a"
 
 
@@ -30,7 +32,8 @@ def spoken_cues(cues: list[Cue]) -> tuple[list[Cue], list[Fault]]:
     - ``cue_too_long``: no screen holds as much.
     - ``drawing``: nothing is left of it without its drawing.
     - ``sign``: it stands at the top of the screen or in capitals, ends without an end mark, and another cue is spoken
-      while it is shown; or it is shown at the top for less than a second while another cue is spoken.
+      while it is shown; or it is shown at the top for less than a second while another cue is spoken; or it is a sign,
+      a heading or a sound by itself (``_shown_alone``).
     - ``repeated_cue``: the same text at the same time (layers, files written twice), the same text again without a gap,
       in a file with rolling captions the lines that the cue before has shown, and the same text in more than five cues
       in succession, where a program that transcribes speech got stuck. Lines that are new stay.
@@ -148,11 +151,11 @@ def _without_rolling(cues: list[Cue], faults: list[Fault]) -> list[Cue]:
 
 
 def _without_signs(cues: list[Cue], faults: list[Fault]) -> list[Cue]:
-    """Leave out signs over speech; in a file whose speech is in capitals only those at the top of the screen."""
+    """Leave out signs over speech, and by themselves; in a file in capitals only those at the top of the screen."""
     shouted = sum(map(_in_capitals, cues))
     capitals_are_signs = 2 * shouted < sum(1 for cue in cues if cue.lines)
     times = [(clock_ms(cue.start), clock_ms(cue.end)) for cue in cues]
-    signs = set()
+    signs = _shown_alone(cues) if capitals_are_signs else set()
     for place, cue in enumerate(cues):
         looks = cue.lines and (cue.top or (capitals_are_signs and _in_capitals(cue)))
         if (
@@ -168,6 +171,31 @@ def _without_signs(cues: list[Cue], faults: list[Fault]) -> list[Cue]:
                 signs.add(place)
     faults += [_fault("sign", cues[place]) for place in sorted(signs)]
     return [cue for place, cue in enumerate(cues) if place not in signs]
+
+
+def _shown_alone(cues: list[Cue]) -> set[int]:
+    """Return the places of signs, headings and sounds (``DOOR CREAKS``) that no other cue is spoken over.
+
+    They are in capitals without an end mark, in a file whose speech is in small letters and ends with marks. What goes
+    on from or to another cue is speech, and so is what follows the label of a person who speaks in small letters.
+    """
+    places = [place for place, cue in enumerate(cues) if cue.lines]
+    said = [cues[place] for place in places if not _in_capitals(cues[place])]
+    if sum(cue.lines[-1][-1] in _ENDS for cue in said) < _SHARE_ENDED * len(said):
+        return set()
+    labels = {line.partition(":")[0] for cue in said for line in cue.lines if ":" in line}
+    found = set()
+    for before, place, after in zip([None, *places], places, [*places[1:], None], strict=False):
+        lines = cues[place].lines
+        if not _in_capitals(cues[place]) or sum(map(str.isalnum, "".join(lines))) < _FEWEST_SIGNS:
+            continue
+        ends = lines[-1][-1] == ":" or lines[-1][-1] not in _ENDS
+        goes_on = before is not None and before not in found and cues[before].lines[-1][-1] not in _ENDS
+        goes_on |= after is not None and cues[after].lines[0][0].islower()
+        named = any(line.partition(":")[0] in labels for line in lines)
+        if ends and not goes_on and not named and lines[0][0] not in "-\u2013\u2014[(":
+            found.add(place)
+    return found
 
 
 def _speaks_over(cue: Cue, times: _Span, sign: _Span, top: bool) -> bool:

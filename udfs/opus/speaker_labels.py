@@ -50,6 +50,8 @@ _LABEL = re.compile(
 )
 """A name before a colon, in a line or among tokens: capitalised words, an ordinal, a number, how one is heard."""
 _MANNER = re.compile(r"\s?(?:\([^()]*\)|\[[^\[\]]*\])")
+_PREFIX = re.compile(r"(?<![^\W\d_])(?:Ma?c|De|Di|Du|La|Le|Van|Von|Fitz)(?=[^\W\d_a-z]{2})")
+"""What stands in small letters in a name in capitals: ``McTAVISH``."""
 MIN_LABELS = 10
 """A file with fewer labelled sentences does not label its speakers, if they are less than a quarter of all."""
 _PERSON = re.compile(
@@ -150,7 +152,7 @@ def label_of(text: str) -> tuple[str, bool] | None:
     match = _LABEL.match(text) if ":" in text else None
     if match is None or match[2][0].islower():
         return None
-    name = _MANNER.sub("", match[2]).replace(" '", "'")
+    name = _PREFIX.sub(lambda prefix: prefix[0].upper(), _MANNER.sub("", match[2]).replace(" '", "'"))
     person = _PERSON.fullmatch(name)
     alone = is_shouted(name, text[match.end() :]) or (person is not None and person[1] is not None)
     return name, alone or (match[1] or "").startswith(">")

@@ -128,8 +128,11 @@ def _is_ordinal(before: str, text: str, end: int, language: str) -> bool:
 
 
 def ends_in_abbreviation(text: str, following: str, language: str | None) -> bool:
-    """Return whether a text ends in an abbreviation that ends no sentence, or in two initials, and a name follows."""
-    if not text.endswith("."):
+    """Return whether a text ends in an abbreviation that ends no sentence, or in two initials, and a name follows.
+
+    Some titles have no full stop: ``Mme``.
+    """
+    if not text.endswith(".") and not _TITLE.search(text):
         return False
     code = (language or "en").partition("_")[0]
     word = _WORD.match(following)
@@ -176,7 +179,7 @@ def _abbreviated(language: str) -> tuple[re.Pattern[str], re.Pattern[str], re.Pa
 
 _WORD = re.compile(rf"\s*[{_OPENING}]*(\w+)")
 _ELLIPSIS = re.compile(rf"\.{{2,}}[{_CLOSING}]*\s*")
-_TITLE = re.compile(r"(?:^|\s)Dr\.$")
+_TITLE = re.compile(r"(?:^|\s)(?:Dr\.?|Mrs?|Ms|Mmes?|Mlles?)$")
 _TWO_INITIALS = re.compile(r"(?:^|\s)[^\W\d_a-z]\.\s[^\W\d_a-z]\.$")
 _INITIAL = re.compile(r"\s?[^\W\d_]\.")
 _INITIALS = re.compile(r"(?:^|\s)((?:[^\W\d_]\.)+)$")

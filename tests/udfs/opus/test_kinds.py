@@ -496,6 +496,36 @@ def test_a_sign_over_speech_is_no_speech() -> None:
     assert texts(brief.replace("{\\pos(9,9)}", "") + speech) == ["Is it far ?", "North Pier"]
 
 
+@pytest.mark.parametrize(
+    ("cue", "shown"),
+    [
+        ("DOOR CREAKS", True),
+        ("TWO WEEKS LATER:", True),
+        ("KEEP OUT: BEARS", True),
+        ("LISBON, 1956", True),
+        ("GET OUT!", False),
+        ("WAIT--", False),
+        ("- GET OUT", False),
+        ("IDA: GET OUT", False),
+        ("FBI", False),
+        ("[DOOR CREAKS]", False),
+        ("North Pier", False),
+    ],
+)
+def test_a_line_in_capitals_without_an_end_mark_is_shown_and_not_said(cue: str, shown: bool) -> None:
+    said = ["Is it far?", "IDA: It is not.", "We take the boat.", "It is late."]
+    faults = parsed(srt(*said, cue, *said)).meta["faults"]
+    assert [fault["reason"] for fault in faults or []] == ["sign"] * shown
+    assert not parsed(srt(*said, f"I work at the\n{cue}", *said)).meta["faults"]
+
+
+def test_capitals_that_go_on_or_stand_in_a_file_without_marks_are_said() -> None:
+    said = ["Is it far?", "It is not.", "We take the boat.", "It is late."]
+    for cues in (["he waits at the", "NORTH PIER"], ["NORTH PIER", "is far away."]):
+        assert not parsed(srt(*said, *cues, *said, *said)).meta["faults"]
+    assert not parsed(srt(*(one[:-1] for one in said), "NORTH PIER")).meta["faults"]
+
+
 def test_what_a_tool_notes_of_the_film_is_no_speech() -> None:
     notes = "{1}{72}movie info: DIVX 640x272 25.0fps 700 MB|/by a tool/"
     assert texts(f"{{1}}{{1}}25\n{notes}\n{{90}}{{120}}At 25 fps it runs.") == ["At 25 fps it runs ."]
@@ -512,6 +542,7 @@ def test_what_a_tool_notes_of_the_film_is_no_speech() -> None:
         (["IDA: I only wanted--\nTOM: You want too much."], ["IDA : I only wanted- -", "TOM : You want too much ."]),
         (["IDA: I say,\nTOM (ON RADIO): Come in."], ["IDA : I say ,", "TOM ( ON RADIO ) : Come in ."]),
         (["I was about to-- -Stop."], ["I was about to- -", "- Stop ."]),
+        (["- If I what?\n- --leave me here."], ["- If I what ?", "- ... leave me here ."]),
         (["\u266a the sea is wide \u266a\nWho sings?"], ["\u266a the sea is wide \u266a", "Who sings ?"]),
         (["MRS. BELL SAW DR. KENT."], ["MRS. BELL SAW DR. KENT ."]),
         (["Rev. Ames lives at No. 9. No. He moved."], ["Rev. Ames lives at No. 9 .", "No .", "He moved ."]),

@@ -112,6 +112,10 @@ def test_an_abbreviation_keeps_its_full_stop(language: str, text: str, tokens: s
         ("en", ["We met at 9 p.m.", "Bell was late."], 2),
         ("en", ["I can see Mr.", "- Bell is here."], 2),
         ("de", ["Das ist Hr.", "Ames."], 1),
+        ("fr", ["C'est Mme", "Ames."], 1),
+        ("en", ["Have you seen Dr", "Bell today?"], 1),
+        ("en", ["He lives on Elm Dr", "It is far."], 2),
+        ("en", ["I can see Mr", "- Bell is here."], 2),
         ("el", ["Πού είναι ο κ.", "Νίκος;"], 1),
         # small letters in quotation marks
         ("en", ["He calls it", '"the best of days" and laughs.'], 1),
@@ -122,6 +126,11 @@ def test_an_abbreviation_keeps_its_full_stop(language: str, text: str, tokens: s
         ("ar", ["عندما وصلت،", "كان الباب مفتوحا."], 1),
         ("ar", ["عندما وصلت.", "كان الباب مفتوحا."], 2),
         ("ar", ["عندما وصلت،", "- كان الباب مفتوحا."], 2),
+        # without a mark, where nearly all others have one, and where they do not
+        ("ar", ["لم أره", "لأن الضباب كان كثيفا.", *["حسنا.", "نعم."] * 5], 11),
+        ("ar", ["لم أره", "- لأن الضباب كان كثيفا.", *["حسنا.", "نعم."] * 5], 12),
+        ("ar", ["لم أره", "لأن الضباب كان كثيفا", *["حسنا.", "نعم."] * 5], 12),
+        ("hi", ["मैंने नहीं देखी", "क्योंकि कोहरा था।", *["ठीक।", "हाँ।"] * 5], 11),
         ("he", ["חשבתי...", "...שהלכת."], 1),
         ("hi", ["मैंने सोचा...", "...तुम चले गए।"], 1),
         ("zh_cn", ["我以为……", "……你走了。"], 1),
