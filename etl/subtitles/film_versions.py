@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from pyspark.sql import Column, DataFrame, Window
+from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F
 
 from etl.common.corpus_duplicates import corpus_duplicates
@@ -27,7 +27,7 @@ def films_of(dialogues: DataFrame, together: bool = False) -> DataFrame:
     """
     content = F.xxhash64(*(name for name in dialogues.columns if name != WORK_VERSION))
     rows = dialogues.select("source_path", F.size("turns").alias("size"), content.alias("content"))
-    films = rows.groupBy("source_path").agg(F.sum("size").alias("turns"), _xor("content").alias(WORK_VERSION))
+    films = rows.groupBy("source_path").agg(F.sum("size").alias("turns"), F.bit_xor("content").alias(WORK_VERSION))
     return _of_one_version(films) if together else films
 
 
@@ -54,9 +54,9 @@ def films_with_copies(filtered: DataFrame, rules: CleaningSettings) -> DataFrame
     files = rows.groupBy("movie_id", "source_path").agg(
         F.sum("size").alias("turns"),
         F.sort_array(F.collect_list("copy")).alias("copies"),
-        _xor(F.xxhash64("of", "copy")).alias("of"),
+        F.bit_xor(F.xxhash64("of", "copy")).alias("of"),
     )
-    version = _xor("of").over(Window.partitionBy("movie_id"))
+    version = F.bit_xor("of").over(Window.partitionBy("movie_id"))
     films = files.select("source_path", "turns", "copies", version.alias(WORK_VERSION))
     return _of_one_version(films) if rules.corpus_duplicates else films
 
@@ -117,9 +117,5 @@ def with_emptied_films(outcome: Outcome, films: DataFrame) -> Outcome:
 
 
 def _of_one_version(films: DataFrame) -> DataFrame:
-    whole = films.agg(_xor(F.xxhash64("source_path", WORK_VERSION)).alias(WORK_VERSION))
+    whole = films.agg(F.bit_xor(F.xxhash64("source_path", WORK_VERSION)).alias(WORK_VERSION))
     return films.drop(WORK_VERSION).crossJoin(F.broadcast(whole))
-
-
-def _xor(column: Column | str) -> Column:
-    return F.bit_xor(column)
