@@ -19,7 +19,7 @@ CHANGE = re.compile(
 )
 """A statement that changes a table, named with its schema, or (``made``) what a catalog has."""
 FOR_DUCKDB = re.compile(
-    rf"(?!.*\binsert\s)({_BEFORE}(select|with|from|values)\b"
+    rf"\A(?!.*\binsert\s)({_BEFORE}(select|with|from|values)\b"
     r"|\s*(show\s+(tables|views)|desc(ribe)?\s+(table\s+)?[\"`]?\w+[\"`]?\.))",
     re.IGNORECASE | re.DOTALL,
 )
