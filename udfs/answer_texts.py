@@ -53,6 +53,8 @@ _ANSWER_LEFT = re.compile(
     r"|<\|(?:START|END)_(?:RESPONSE|TEXT|ANSWER)\|>|</?box(?:ed)?>",
     re.IGNORECASE,
 )
+_TOOL_CALL = re.compile(r"<\s*+tool_call\s*+>.*?(?:<\s*+/\s*+tool_call\s*+>|\Z)", re.IGNORECASE | re.DOTALL)
+"""A call of a function as text, although none was offered: no part of an answer."""
 _TURN_END = re.compile(
     r"<\|(?:im_end|eot_id|eom_id|endoftext|end_of_text|end|return|call|eos|endofturn|end_of_turn|end_of_role|user"
     r"|END_OF_TURN_TOKEN|im_start|start_header_id|start_of_role|diff_marker)\|>|<end_of_turn>|<(?:/s|eos)>"
@@ -203,12 +205,13 @@ def _without_template(text: str) -> str:
     ended = _TURN_END.search(text, len(text) - len(text.lstrip()))
     if ended is not None:
         text = text[: ended.start()]
+    text = _TOOL_CALL.sub("", text)
     inside = [found["inside"] for found in _ANSWER_TAG.finditer(text) if found["inside"].strip()]
     return _ANSWER_LEFT.sub("", "\n".join(inside) if inside else text)
 
 
 _MARKS = re.compile(
     rf"{_OPEN}|{_CLOSE}|{_ANSWER_LEFT.pattern}|{_TURN_END.pattern}|<\|?channel|<\||<start_of_turn>|<s>|◁|[<][｜|]"
-    r"|\A\s*(?:assistant)?analysis",
+    r"|<\s*+tool_call|\A\s*(?:assistant)?analysis",
     re.IGNORECASE,
 )

@@ -100,6 +100,8 @@ def test_a_rewritten_utterance_stands_alone(answer: str) -> None:
         ("", "no_words"),
         ("?!", "no_words"),
         ("As a language model I have no feelings to hide.", "refusal"),
+        ("I cannot write hateful content. Instead, here are some tips:\n1. Take a deep breath.", "refusal"),
+        ('"After all that, the lamp ag', "cut_off"),
         ("Say it in other words, so that somebody who does not know what happened could not tell", "repeats_prompt"),
         ("so " * 101, "too_long"),
     ],

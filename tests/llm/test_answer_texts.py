@@ -31,6 +31,7 @@ from udfs.answer_texts import CUT_OFF, EMPTY, NO_ANSWER, answer_in, whole_answer
         "<|begin_of_thought|>a<|end_of_thought|><|begin_of_solution|>1. Ada (keeper)<|end_of_solution|>",
         "<|im_start|>assistant\n1. Ada (keeper)<|im_end|>\n<|im_start|>user\nAnd the goat?",
         "1. Ada (keeper)</s>",
+        '<tool_call>\n{"name": "list_people", "arguments": {}}\n</tool_call>\n1. Ada (keeper)',
     ],
 )
 def test_only_the_answer_is_read(text: str) -> None:
@@ -49,6 +50,8 @@ def test_only_the_answer_is_read(text: str) -> None:
         ("So only this.\n</think>\n", NO_ANSWER),
         (" \n ", EMPTY),
         ("<|im_end|>", EMPTY),
+        ('<tool_call>\n{"name": "list_people", "arguments": {"of": ["story"]}}\n</tool_call>', EMPTY),
+        ('<tool_call>{"name": "list_peo', EMPTY),
     ],
 )
 def test_a_text_without_an_answer_has_a_reason(text: str, fault: str) -> None:

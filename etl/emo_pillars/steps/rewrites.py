@@ -22,6 +22,7 @@ from etl.emo_pillars.prompts import spoken_slots
 from etl.emo_pillars.prose import prose
 from etl.emo_pillars.quality import LEAST_WORDS, SHORT, judged, of_other_language, text_faults
 from etl.emo_pillars.quotes import quotations, unquoted, without_labels
+from etl.emo_pillars.refusals import refuses
 from etl.emo_pillars.remarks import without_opening
 from etl.emo_pillars.step import FAULTS_COLUMN, PROSE, REQUEST_COLUMN, Asked, Rules, Step, text_schema
 from etl.emo_pillars.steps import clean_contexts
@@ -57,13 +58,14 @@ def parse_rewrite(answer: str, template: str, cut_off: bool = False, emotions: C
     value = json_value(answer)
     said = answer if value is None else prose_of(value)[0]
     lines = lines_of(without_opening(plain(without_emoji(without_heading(said)))))
-    lines = [line for line in lines if not line.text.endswith(":")] or lines
+    lines = [line for line in lines if not line.text.endswith(":") or refuses(line.text)] or lines
     text = without_labels(without_remark(lines[0].text), emotions) if lines else ""
     spoken = _spoken(text)
     problem = problem_of(text, template) if spoken is None else problem_of(spoken, template, quoted=True)
     text = text if spoken is None else spoken
     problem = problem or ("too_long" if len(text.split()) > MOST_UTTERANCE_WORDS else None)
-    return prose(text, answer, problem, cut_off and len(lines) == 1)
+    unclosed = text.startswith(('"', "“", "«")) and not quotations(text)  # some servers tell of no limit
+    return prose(text, answer, problem, (cut_off or unclosed) and len(lines) == 1)
 
 
 def _spoken(text: str) -> str | None:
@@ -144,5 +146,5 @@ STEP = Step(
     key=("utterance_id",),
     values={"rewritten": "item.text"},
     accounting="contexts",
-    version=9,
+    version=10,
 )
