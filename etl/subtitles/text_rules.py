@@ -11,7 +11,11 @@ from etl.subtitles.settings import CleaningSettings
 
 MOST_CHARACTERS = 4_000
 """A turn of more is ``too_long`` before any expression reads it (ours): the longest sentence of 267 films has 344."""
-_BRACKETED = r"\[[^\[\]]{0,300}\]|\([^()]{0,300}\)|\{[^{}]{0,300}\}"
+_BRACKETED = (
+    r"\[[^\[\]]{0,300}\]|\([^()]{0,300}\)|\{[^{}]{0,300}\}"
+    r"|\x{ff08}[^\x{ff08}\x{ff09}]{0,300}\x{ff09}|\x{ff3b}[^\x{ff3b}\x{ff3d}]{0,300}\x{ff3d}"
+)
+"""Also as wide signs, as Japanese and Chinese subtitles have them."""
 _OPENING = r"(?:[-–—>:][-–—>:\s]*)?"
 CAPITALISED = r"\p{Lu}[\p{L}\p{Nd}.'’\-]*"
 _SHOUTED = r"(?:Mc|Mac|Le|De|La)?\p{Lu}[\p{Lu}\p{Nd}l.'’\-]*"
@@ -36,7 +40,7 @@ def name_pattern(word: str, not_names: Sequence[str]) -> str:
 
 
 def without_bracketed_text(text: Column) -> Column:
-    """Return the text without anything in square, round or curly brackets.
+    """Return the text without anything in square, round or curly brackets, wide ones too.
 
     In subtitles, brackets hold a character's name (`[ GRACIE ]`, `( Bob )`), a sound or manner (`[ DOOR SLAMS ]`,
     `( whispering )`) or formatting. This belongs to the removal of character names (EDOS 3.1), because `[ Steve ]` and

@@ -86,6 +86,8 @@ SPOKEN = {
     "Paul , come in .": "Paul , come in .",
     # sounds and manners go, speech stays
     "[ DOOR SLAMS ]": "",
+    "ごめん 電車が遅れて （ ドアが閉まる音 ）": "ごめん 電車が遅れて",
+    "［ 戸 ］": "",
     "( sighs ) I know .": "I know .",
     "I ( sighs ) know .": "I know .",
     "{ \\an8 } I know .": "I know .",
