@@ -15,6 +15,7 @@ from urllib.parse import unquote
 
 from pyspark.sql import DataFrame, SparkSession
 
+from conf.places import local_path
 from conf.settings import LakehouseSettings
 from etl.pipeline.spark_api import arrow_table
 from etl.pipeline.spark_tables import EVERYTHING, PROPERTIES, Commit, SparkTables
@@ -23,6 +24,7 @@ from etl.pipeline.tables import Table
 if TYPE_CHECKING:
     import pyarrow as pa
     from deltalake import DeltaTable
+    from pyarrow.fs import SubTreeFileSystem
 
 _CHANGED = re.compile(r"[\x00-\x1f\x7f\[\]|^\\]|%[0-9A-Fa-f]{2}")
 _GLOB = "__globPaths__"
@@ -105,6 +107,16 @@ def stored_sizes(target: "DeltaTable", folder: str) -> dict[str, int]:
     return dict(zip(names, added["size_bytes"].to_pylist(), strict=True))
 
 
+def files_of(target: "DeltaTable") -> "SubTreeFileSystem":
+    """Return the folder of a table of this machine, as Arrow's own file system.
+
+    That of delta-rs calls Python in Arrow's threads, which abort a process that ends meanwhile.
+    """
+    from pyarrow.fs import LocalFileSystem, SubTreeFileSystem
+
+    return SubTreeFileSystem(local_path(target.table_uri) or target.table_uri, LocalFileSystem())
+
+
 def total(target: "DeltaTable", where: tuple[str, str], units: str | None) -> int:
     """Return the sum of a column over the rows of an `opened` table whose column has a value, or count the rows.
 
@@ -115,7 +127,9 @@ def total(target: "DeltaTable", where: tuple[str, str], units: str | None) -> in
     import pyarrow.compute as pc
 
     column, value = where
-    rows = target.to_pyarrow_table(filters=[(column, "=", value)], columns=[units or column])
+    rows = target.to_pyarrow_table(
+        filesystem=files_of(target), filters=[(column, "=", value)], columns=[units or column]
+    )
     return rows.num_rows if units is None else pc.sum(rows[units]).as_py() or 0
 
 
@@ -181,7 +195,7 @@ def rows(target: "DeltaTable", table: Table) -> list[dict[str, Any]] | None:
     from deltalake.exceptions import DeltaError
 
     try:
-        found = target.to_pyarrow_table()
+        found = target.to_pyarrow_table(filesystem=files_of(target))
     except (DeltaError, OSError):
         return None
     names = [column.name for column in table.described]  # as `columns`, without a session

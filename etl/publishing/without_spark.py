@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from conf.taxonomy import load_taxonomy
+from etl.pipeline.local_delta import files_of
 from etl.pipeline.tables import TABLES, View, in_set, names_in_sql, present_views
 from etl.pipeline.tables.ops import DROPPED, STAGE_RUNS
 from etl.publishing.duckdb_sql import duckdb_type, duckdb_view
@@ -34,7 +35,8 @@ def connect(root: str | Path, views: Mapping[str, View] | None = None) -> "duckd
     logs = sorted(Path(root).glob("*/*/_delta_log"))
     if not logs:
         raise FileNotFoundError(f"no Delta tables under {root}: name the folder that lakehouse.root names")
-    found = {".".join(log.parts[-3:-1]): deltalake.DeltaTable(log.parent).to_pyarrow_dataset() for log in logs}
+    opened = {".".join(log.parts[-3:-1]): deltalake.DeltaTable(log.parent) for log in logs}
+    found = {name: table.to_pyarrow_dataset(filesystem=files_of(table)) for name, table in opened.items()}
     return connected(found, views)
 
 

@@ -19,6 +19,7 @@ from etl.pipeline.local_delta import LocalTables, SmallTables
 from etl.pipeline.spark_tables import PROPERTIES, SparkTables
 from etl.pipeline.tables import TABLES
 from etl.pipeline.tables.ops import DROPPED, STAGE_RUNS
+from etl.publishing.without_spark import connect
 from etl.subtitles.tables import GAPS
 
 EVENT: dict[str, Any] = {
@@ -280,3 +281,24 @@ def test_many_commits_become_one_file(spark: SparkSession, tmp_path: Path) -> No
     opened = local_delta.opened(here.path(STAGE_RUNS))
     assert opened is not None
     assert 0 < len(opened.file_uris()) < 20
+
+
+def test_tables_are_read_without_python_in_arrows_threads(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Arrow's threads that call Python abort a process that ends meanwhile: one ``status`` in six."""
+    import pyarrow as pa
+    import pyarrow.fs
+    from deltalake import DeltaTable, write_deltalake
+
+    def refused(*_: object) -> None:
+        raise AssertionError("Arrow's threads call Python")
+
+    folder = tmp_path / "with blank" / "ops" / "dropped"
+    rows = pa.table({"stage": ["a", "a b"], "id": ["1", "2"], "units": pa.array([2, 3], pa.int64())})
+    write_deltalake(str(folder), rows, partition_by=["stage"])
+    monkeypatch.setattr(pyarrow.fs, "PyFileSystem", refused)
+    table = DeltaTable(str(folder))
+    found = local_delta.rows(table, DROPPED)
+    assert found is not None
+    assert {row["id"]: row["stage"] for row in found} == {"1": "a", "2": "a b"}
+    assert local_delta.total(table, ("stage", "a b"), "units") == 3
+    assert connect(tmp_path / "with blank", {}).sql("SELECT sum(units) FROM ops.dropped").fetchall() == [(5,)]
