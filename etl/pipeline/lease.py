@@ -30,7 +30,7 @@ from udfs.models.stores import is_store
 
 FOLDER = "_leases"
 SILENT_SECONDS = 1.5
-"""How long a run waits for another one before it says so."""
+"""Seconds that a run waits for another one before it prints a line about it."""
 _NO_LOCKS = {errno.ENOSYS, errno.ENOTSUP, errno.ENOLCK, errno.EINVAL, errno.EOPNOTSUPP}
 
 

@@ -83,7 +83,8 @@ class Incremental:
             which deletes them and works on their units again.
         row_by_row: whether each row of the first input makes its units by itself, whatever the other rows are. Where
             that input has only gained rows since the last run, the units of those alone are looked at.
-        beside: whether the function gets a batch's units before all inputs, as in PLANNED, not for the first.
+        beside: whether the function gets a batch's units before all inputs, as in PLANNED; otherwise they replace the
+            first input.
         together: a column of ``prepare``; units of one value are in one batch. None: each is by itself.
         rate: what one core processes in a minute with these models, in place of ``cost_per_minute``.
         name: the units' plural name; None: that of the stage's account.
@@ -108,7 +109,7 @@ class Incremental:
 
     @property
     def gets_all(self) -> bool:
-        """Whether the function gets a batch's units and all inputs; otherwise the units are in place of the first."""
+        """Whether the function gets a batch's units before all inputs; otherwise they replace the first input."""
         return self.beside or self.units.planned
 
     @property

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from pyspark.sql import DataFrame, Window
+from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 
 from etl.common.corpus_duplicates import corpus_duplicates
@@ -25,8 +25,7 @@ def films_of(dialogues: DataFrame, together: bool = False) -> DataFrame:
     Returns:
         source_path, turns, work_version.
     """
-    content = F.xxhash64(*(name for name in dialogues.columns if name != WORK_VERSION))
-    rows = dialogues.select("source_path", F.size("turns").alias("size"), content.alias("content"))
+    rows = dialogues.select("source_path", F.size("turns").alias("size"), _content(dialogues).alias("content"))
     films = rows.groupBy("source_path").agg(F.sum("size").alias("turns"), F.bit_xor("content").alias(WORK_VERSION))
     return _of_one_version(films) if together else films
 
@@ -44,8 +43,8 @@ def films_with_copies(filtered: DataFrame, rules: CleaningSettings) -> DataFrame
         source_path, turns, copies: array<struct<dialogue_id, first_copy>>, work_version: a hash of the film's dialogues
         and of their copies.
     """
-    content = F.xxhash64(*(name for name in filtered.columns if name != WORK_VERSION))
-    rows = filtered.select("dialogue_id", "source_path", "movie_id", F.size("turns").alias("size"), content.alias("of"))
+    size = F.size("turns").alias("size")
+    rows = filtered.select("dialogue_id", "source_path", "movie_id", size, _content(filtered).alias("of"))
     rows = rows.withColumn("copy", F.lit(None).cast(_COPY))
     if rules.exact_duplicates:
         found = exact_copies(filtered.select("dialogue_id", F.col("turns")["text"].alias("texts")))
@@ -114,6 +113,10 @@ def with_emptied_films(outcome: Outcome, films: DataFrame) -> Outcome:
     emptied = films.select("source_path").join(left, "source_path", "left_anti")
     emptied = emptied.select(*row, F.col("source_path").alias("work_key"))
     return Outcome(outcome.rows, outcome.dropped.unionByName(emptied))
+
+
+def _content(dialogues: DataFrame) -> Column:
+    return F.xxhash64(*(name for name in dialogues.columns if name != WORK_VERSION))
 
 
 def _of_one_version(films: DataFrame) -> DataFrame:

@@ -75,7 +75,7 @@ class Sentences:
 
     @cached_property
     def before_colons(self) -> dict[int, tuple[str, bool]]:
-        """What ``names_before_colons`` finds."""
+        """The names that ``names_before_colons`` finds."""
         return names_before_colons(self.text)
 
     @cached_property

@@ -51,7 +51,7 @@ _LABEL = re.compile(
 """A name before a colon, in a line or among tokens: capitalised words, an ordinal, a number, how one is heard."""
 _MANNER = re.compile(r"\s?(?:\([^()]*\)|\[[^\[\]]*\])")
 _PREFIX = re.compile(r"(?<![^\W\d_])(?:Ma?c|De|Di|Du|La|Le|Van|Von|Fitz)(?=[^\W\d_a-z]{2})")
-"""What stands in small letters in a name in capitals: ``McTAVISH``."""
+"""Prefixes with small letters, in names that are otherwise in capitals: ``McTAVISH``."""
 MIN_LABELS = 10
 """A file with fewer labelled sentences does not label its speakers, if they are less than a quarter of all."""
 _PERSON = re.compile(
